@@ -1,0 +1,137 @@
+/*
+ * The error registry as a table, and the writer of struct error. No allocation, no state.
+ */
+#include "ledger/base/error.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+struct error_row {
+    const char *slug;
+    const char *meaning;
+    int32_t number;
+    uint16_t http_status;
+    enum error_retry retry;
+};
+
+#define ERROR_ROW(name, number, slug, http_status, retry, meaning) \
+    [ERR_##name] = {slug, meaning, number, http_status, ERROR_RETRY_##retry},
+static const struct error_row rows[ERR__COUNT] = {
+#include "ledger/base/errors.def"
+};
+#undef ERROR_ROW
+
+static_assert(ERR_OK == 0, "zeroed memory means no error");
+
+static const struct error_row *row_of(enum error_code code)
+{
+    assert((unsigned)code < ERR__COUNT);
+    return &rows[code];
+}
+
+/* Cut a UTF-8 text that vsnprintf may have stopped in the middle of a character. */
+static void trim_partial_character(char *text)
+{
+    size_t length = strlen(text);
+    size_t back = 0;
+    while (back < length && back < 3 && ((unsigned char)text[length - 1 - back] & 0xC0U) == 0x80U) {
+        back++;
+    }
+    if (back >= length) {
+        return;
+    }
+    unsigned char lead = (unsigned char)text[length - 1 - back];
+    size_t wanted = lead >= 0xF0U ? 3 : lead >= 0xE0U ? 2 : lead >= 0xC0U ? 1 : 0;
+    if (wanted > back) {
+        text[length - 1 - back] = '\0';
+    }
+}
+
+static void
+fill(struct error *err, enum error_code code, const char *field, const char *format, va_list args)
+{
+    assert(code != ERR_OK && (unsigned)code < ERR__COUNT);
+    if (err == NULL) {
+        return;
+    }
+    err->code = code;
+    (void)snprintf(err->field, sizeof err->field, "%s", field);
+    (void)vsnprintf(err->detail, sizeof err->detail, format, args);
+    trim_partial_character(err->field);
+    trim_partial_character(err->detail);
+}
+
+enum error_code error_set(struct error *err, enum error_code code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fill(err, code, "", format, args);
+    va_end(args);
+    return code;
+}
+
+enum error_code
+error_set_field(struct error *err, enum error_code code, const char *field, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fill(err, code, field, format, args);
+    va_end(args);
+    return code;
+}
+
+void error_clear(struct error *err)
+{
+    if (err != NULL) {
+        err->code = ERR_OK;
+        err->field[0] = '\0';
+        err->detail[0] = '\0';
+    }
+}
+
+const char *error_slug(enum error_code code)
+{
+    return row_of(code)->slug;
+}
+
+uint16_t error_http_status(enum error_code code)
+{
+    return row_of(code)->http_status;
+}
+
+enum error_retry error_retry(enum error_code code)
+{
+    return row_of(code)->retry;
+}
+
+const char *error_retry_name(enum error_retry retry)
+{
+    static const char *const names[] = {
+        [ERROR_RETRY_NEVER] = "never",
+        [ERROR_RETRY_SAME_REQUEST] = "same_request",
+        [ERROR_RETRY_AFTER_BACKOFF] = "after_backoff",
+    };
+    assert((unsigned)retry < ARRAY_LEN(names));
+    return names[retry];
+}
+
+const char *error_meaning(enum error_code code)
+{
+    return row_of(code)->meaning;
+}
+
+int32_t error_number(enum error_code code)
+{
+    return row_of(code)->number;
+}
+
+enum error_code error_from_slug(const char *slug)
+{
+    size_t code = 0;
+    while (code < ERR__COUNT && strcmp(rows[code].slug, slug) != 0) {
+        code++;
+    }
+    return (enum error_code)code;
+}

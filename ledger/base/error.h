@@ -1,0 +1,88 @@
+/*
+ * Error codes and the caller-owned description of a failure.
+ *
+ * Fallible functions return an enum error_code and describe the failure in the caller's struct
+ * error, which never allocates. The layer that meets the failure sets it; layers above may add
+ * context but keep the code. All facts about a code come from errors.def.
+ */
+#ifndef LEDGER_BASE_ERROR_H
+#define LEDGER_BASE_ERROR_H
+
+#include <stdint.h>
+
+#include "ledger/base/check.h"
+#include "ledger/base/limits.h"
+
+#define ERROR_ROW(name, number, slug, http_status, retry, meaning) ERR_##name,
+/** ERR_OK is 0. The values are for this program only; outside, errors are known by slug and number.
+ */
+enum error_code {
+#include "ledger/base/errors.def"
+    ERR__COUNT
+};
+#undef ERROR_ROW
+
+/** What a client may do with the same request after this error. */
+enum error_retry {
+    ERROR_RETRY_NEVER,
+    ERROR_RETRY_SAME_REQUEST,
+    ERROR_RETRY_AFTER_BACKOFF,
+};
+
+/** Owned by the caller; plain data, free to copy. Zero is "no error". */
+struct error {
+    enum error_code code;
+    char field[LIMIT_ERROR_FIELD_BYTES + 1]; /* dotted name of the field at fault, or empty */
+    char detail[LIMIT_ERROR_DETAIL_BYTES +
+                1]; /* one line: the value and its unit; lower case, no secrets */
+};
+
+/**
+ * Describe a failure: `return error_set(err, ERR_NOT_FOUND, "no project %s", name);`
+ *
+ * @err     filled with code, an empty field and the formatted detail (cut at
+ * LIMIT_ERROR_DETAIL_BYTES, at the boundary of a UTF-8 character); may be NULL
+ * @code    not ERR_OK
+ *
+ * Returns @code. Does not allocate, any thread.
+ */
+enum error_code error_set(struct error *err, enum error_code code, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+/**
+ * The same for a fault in one field of the request.
+ *
+ * @field   dotted name as the client wrote it ("resources.gpus.0.model"), borrowed; cut at
+ * LIMIT_ERROR_FIELD_BYTES
+ */
+enum error_code
+error_set_field(struct error *err, enum error_code code, const char *field, const char *format, ...)
+    PRINTF_LIKE(4, 5);
+
+/** Forget a failure: code ERR_OK, empty texts. NULL is allowed. */
+void error_clear(struct error *err);
+
+/* Look-ups in the registry. @code is any value below ERR__COUNT; the texts are static. */
+
+/** The code on the wire, for example "quota_insufficient". */
+const char *error_slug(enum error_code code);
+
+/** HTTP status of the problem document; 200 for ERR_OK. */
+uint16_t error_http_status(enum error_code code);
+
+/** May the client send the same request again, and when. */
+enum error_retry error_retry(enum error_code code);
+
+/** "never", "same_request" or "after_backoff". */
+const char *error_retry_name(enum error_retry retry);
+
+/** One line in English, lower case. */
+const char *error_meaning(enum error_code code);
+
+/** The permanent number, from 1000; 0 for ERR_OK. */
+int32_t error_number(enum error_code code);
+
+/** The code with this slug, or ERR__COUNT when there is none. */
+enum error_code error_from_slug(const char *slug);
+
+#endif

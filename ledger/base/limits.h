@@ -26,8 +26,8 @@
 #define LIMIT_MEMORY_MIB  INT64_C(1099511627776) /* MiB, 2^40; invalid_field */
 #define LIMIT_GPU_COUNT   1000000                /* GPUs of one entry; invalid_field */
 #define LIMIT_GPU_ENTRIES 8                      /* GPU entries of a hold; too_many_gpus */
-#define LIMIT_RATE_ROWS   256                    /* rows of a rate card version; invalid_field */
-#define LIMIT_RATE_MODELS 64                     /* GPU models of a rate row; invalid_field */
+#define LIMIT_RATE_ROWS   32                    /* rows of a rate card version; invalid_field */
+#define LIMIT_RATE_MODELS 32                     /* GPU models of a rate row; invalid_field */
 
 /* The tree and its caps (SPEC 2, 4). */
 #define LIMIT_LEVELS        8  /* nodes from root to project, both counted; too_many_levels */
@@ -40,10 +40,12 @@
 /* Holds, tasks, runs (SPEC 5). */
 #define LIMIT_TASKS          100000 /* tasks of a hold; too_many_tasks */
 #define LIMIT_DRAWS          16     /* grants that one freeze may draw on; too_many_draws */
-#define LIMIT_HOSTS          4096   /* host names of a run; invalid_field */
+#define LIMIT_HOSTS_BYTES    4096   /* host names of a run, joined by commas; invalid_field */
+#define LIMIT_RUN_DAYS       4096   /* longest run, 11 years; invalid_field */
+#define LIMIT_REPORT_GROUPS  500000 /* rows of one report in JSON; invalid_field */
 #define LIMIT_HEARTBEAT_RUNS 5000   /* runs of one heartbeat; too_many_runs */
 #define LIMIT_BATCH_LINES    10000  /* lines of a batch, events of a batch; too_many_lines */
-#define LIMIT_HOLDERS        10     /* holders named in one violation (SPEC 6.2) */
+#define LIMIT_HOLDERS        5      /* holders named in one violation (SPEC 6.2) */
 #define LIMIT_EXECUTE_RETRIES \
     8 /* runs of load, decide, apply when the engine reports a conflict; unavailable */
 #define LIMIT_FEED_EVENTS       1000 /* events of one feed answer */
@@ -57,7 +59,7 @@
 #define LIMIT_NODE_NAME_BYTES    63   /* organizations and projects: [a-z0-9][a-z0-9._-]{0,62} */
 #define LIMIT_ZONE_BYTES         64   /* name of a time zone */
 #define LIMIT_JOB_KEY_BYTES      128  /* job_key and run_key */
-#define LIMIT_REASON_BYTES       512  /* reason, note, contact */
+#define LIMIT_REASON_BYTES       256  /* reason, note, contact */
 #define LIMIT_CURRENCY_BYTES     3    /* ISO 4217 */
 #define LIMIT_TASK_LIST_BYTES    4096 /* a task list such as "3-9,12" */
 #define LIMIT_ERROR_FIELD_BYTES  63   /* struct error: dotted name of the field at fault */

@@ -1,0 +1,330 @@
+/*
+ * The ledger: what server/ and the tests call. One struct ledger per process writes; readers look
+ * on.
+ *
+ *   struct ledger         the writer: a store, the working set of hot records, one thread (it need
+ * not be always the same one, but never two) ledger_execute()      many works, one transaction, one
+ * commit: decides each command in order, each seeing those before it struct ledger_reader  a
+ * read-only view of what has been committed, for one thread; any number of them beside the writer
+ */
+#ifndef LEDGER_LEDGER_H
+#define LEDGER_LEDGER_H
+
+#include "ledger/base/error.h"
+#include "ledger/core/command.h"
+#include "ledger/core/view.h"
+#include "ledger/store/select.h"
+
+struct ledger;
+struct ledger_reader;
+
+/* A hold as people see it: the record, and the names that its numbers stand for. */
+struct ledger_hold {
+    struct hold hold;
+    enum task_state state;
+    char cluster[RECORD_NAME_BYTES];
+    char project[RECORD_NODE_NAME_BYTES];
+    char user[RECORD_NAME_BYTES];
+    char payer[RECORD_NODE_NAME_BYTES];
+    char models[LIMIT_GPU_ENTRIES][RECORD_NAME_BYTES];
+};
+
+/* Who holds most at a limit (SPEC 6.3). */
+struct ledger_holder {
+    char hold[RECORD_ID_BYTES];
+    char project[RECORD_NODE_NAME_BYTES];
+    char user[RECORD_NAME_BYTES]; /* "": not to be named to the asker */
+    int64_t frozen_mcs;
+    int64_t since_s;
+    int64_t last_seen_s;
+    bool stale;
+};
+
+enum { LEDGER_HOLDERS = LIMIT_HOLDERS };
+
+/* A refusal's limits, and what ledger_explain() adds to them afterwards. */
+struct ledger_refusal {
+    int32_t count;
+    int64_t requested_mcs;
+    int64_t requested_mcores;
+    int64_t requested_s;
+    int64_t requested_tasks;
+    int64_t waiting_ahead;
+    int64_t earliest_at_s; /* 0: unknown or never */
+    int64_t project_no;    /* the asker's */
+    struct command_resources resources;
+    char contact[RECORD_NAME_BYTES]; /* of the nearest failing node that has one */
+    struct ledger_limit {
+        struct violation violation;
+        char model[RECORD_NAME_BYTES];
+        bool holders_known;
+        int32_t holder_count;
+        struct ledger_holder holders[LEDGER_HOLDERS];
+    } limits[]; /* count of them */
+};
+
+/* The answer to one command. Everything is copied out: it outlives the transaction. */
+struct ledger_result {
+    struct error error; /* code ERR_OK when accepted */
+    bool replayed;      /* the same decision again */
+    bool no_effect;
+    bool waiting; /* freeze, requeue: accepted, but waits (202) */
+    bool created; /* the thing is new: 201 */
+    enum heartbeat_result heartbeat;
+    struct ledger_hold hold; /* of commands about holds, as it now stands */
+    int64_t charged_mcs;     /* settle, requeue, correct, charge: totals of the run */
+    int64_t refunded_mcs;
+    int64_t overrun_mcs;
+    int64_t waived_mcs;
+    int64_t expired_mcs;
+    int64_t requested_mcs; /* quote */
+    int64_t warnings;      /* enum hold_flag */
+    int32_t soft_count;    /* soft caps exceeded, at most 8 told */
+    struct violation soft[8];
+    char left_tasks[RECORD_TASKS_TEXT_BYTES]; /* release: those that had started */
+    int64_t version;                          /* ETag of what was put */
+    struct grant grant;                       /* grant, transfer: the row made */
+    struct ledger_refusal
+        *refusal; /* ERR_QUOTA_INSUFFICIENT; owned, ledger_result_fini() frees it */
+};
+
+void ledger_result_fini(struct ledger_result *result); /* takes NULL and zeroed ones */
+
+/* Commands that belong together. */
+struct ledger_work {
+    const struct command *const
+        *commands;                 /* borrowed; RATES commands are struct command_with_rates */
+    struct ledger_result *results; /* as many, zeroed by the caller */
+    size_t count;
+    bool atomic; /* all or nothing: the others then carry ERR_ROLLED_BACK */
+};
+
+struct ledger_options {
+    int64_t cache_bytes; /* of hot records kept between transactions, default 64 MiB */
+    bool create;         /* make the ledger; it must not be there */
+};
+
+/* Open for writing. url as in store_open(). ERR_UNAVAILABLE (locked by another daemon, newer
+ * schema, damaged, ...) says what to do. */
+enum error_code ledger_open(const char *url,
+                            const struct ledger_options *options,
+                            struct ledger **ret_ledger,
+                            struct error *err);
+void ledger_close(struct ledger *ledger);
+
+/*
+ * Carry out works in one transaction and return when it is on disk.
+ *
+ * @now_ms  wall clock; ledger time is the larger of it and the last entry's
+ * Returns ERR_OK when the transaction was committed (each result says what became of its command),
+ * else ERR_UNAVAILABLE: nothing was written, and every result carries that code. The retry loop
+ * around begin..commit is here and nowhere else.
+ */
+enum error_code ledger_execute(struct ledger *ledger,
+                               struct ledger_work *works,
+                               size_t count,
+                               int64_t now_ms,
+                               struct error *err);
+
+/*
+ * What time has made due: fills up to `most` clockwork commands (expired holds, ended grants, runs
+ * behind a month's start, months to turn) for the caller to pass to ledger_execute(). Bounded work
+ * a call; ret_count 0: nothing is due.
+ */
+enum error_code ledger_due(struct ledger *ledger,
+                           int64_t now_ms,
+                           struct command *commands,
+                           size_t most,
+                           size_t *ret_count,
+                           struct error *err);
+
+/* The last feed number of each cluster after the last commit: lets the server wake long polls.
+ * Returns false when unchanged. */
+bool ledger_feed_changed(struct ledger *ledger,
+                         int64_t *cluster_nos,
+                         size_t most,
+                         size_t *ret_count);
+
+/* Housekeeping between transactions (checkpoints), in small bites; call when idle and after every
+ * few batches. */
+enum error_code ledger_maintain(struct ledger *ledger, struct error *err);
+enum error_code ledger_backup(struct ledger *ledger, const char *to, struct error *err);
+
+/* ---- readers
+ * --------------------------------------------------------------------------------------------------------------
+ */
+
+enum error_code
+ledger_reader_open(const char *url, struct ledger_reader **ret_reader, struct error *err);
+void ledger_reader_close(struct ledger_reader *reader);
+
+/* One snapshot for the calls in between. */
+enum error_code ledger_reader_begin(struct ledger_reader *reader, struct error *err);
+void ledger_reader_end(struct ledger_reader *reader);
+
+/* Look up by name. ERR_NOT_FOUND (or ERR_UNKNOWN_HOLD, ERR_AMBIGUOUS_ID for holds). */
+enum error_code ledger_read_node(struct ledger_reader *reader,
+                                 enum node_kind kind,
+                                 const char *name,
+                                 const char *project,
+                                 struct node *ret_node,
+                                 struct error *err);
+enum error_code ledger_read_node_no(struct ledger_reader *reader,
+                                    int64_t node_no,
+                                    struct node *ret_node,
+                                    struct error *err);
+enum error_code ledger_read_cluster(struct ledger_reader *reader,
+                                    const char *name,
+                                    struct cluster *ret_cluster,
+                                    struct error *err);
+enum error_code ledger_read_card(struct ledger_reader *reader,
+                                 int64_t cluster_no,
+                                 int64_t version,
+                                 struct rate_card *ret_card,
+                                 struct error *err);
+enum error_code ledger_read_mapping(struct ledger_reader *reader,
+                                    int64_t cluster_no,
+                                    bool is_user,
+                                    const char *name,
+                                    struct name *ret_name,
+                                    struct error *err);
+enum error_code ledger_read_name_of(struct ledger_reader *reader,
+                                    enum name_space space,
+                                    int64_t target_no,
+                                    char *ret_name,
+                                    size_t bytes,
+                                    struct error *err); /* models, clusters */
+enum error_code ledger_read_hold(struct ledger_reader *reader,
+                                 const char *cluster,
+                                 const char *root,
+                                 const char *id,
+                                 struct ledger_hold *ret_hold,
+                                 struct error *err);
+enum error_code ledger_read_job(struct ledger_reader *reader,
+                                const char *cluster,
+                                const char *key,
+                                bool by_key,
+                                struct ledger_hold *ret_hold,
+                                struct error *err);
+
+/* A balance: what GET .../balance shows. */
+struct ledger_balance {
+    struct node node;
+    int32_t path_count;
+    char path[RECORD_PATH_NODES][RECORD_NAME_BYTES]; /* root first, without the member */
+    char funding_node[RECORD_NODE_NAME_BYTES];
+    bool unlimited;
+    struct counter counter;
+    int64_t granted_mcs;   /* the payer's: granted + transferred in - out - withdrawn of rows that
+                              have not ended */
+    int64_t available_mcs; /* the payer's valid rows and its overdraft: negative when overdrawn */
+    bool overdrawn;
+    int32_t cap_count;
+    struct ledger_cap {
+        char node[RECORD_NAME_BYTES];
+        enum node_kind node_kind;
+        char model[RECORD_NAME_BYTES];
+        struct cap cap;
+        int64_t used;
+        int64_t frozen;
+        int64_t available;
+        int64_t resets_at_s; /* 0: never */
+        bool over_cap;
+    } caps[LIMIT_CAPS_PER_NODE * RECORD_PATH_NODES];
+};
+enum error_code ledger_read_balance(struct ledger_reader *reader,
+                                    const struct node *node,
+                                    int64_t now_ms,
+                                    struct ledger_balance *ret_balance,
+                                    struct error *err);
+
+/* Any list of store/select.h, as records. Rows are borrowed until the callback returns; false
+ * stops. */
+typedef bool (*ledger_row_fn)(void *context, const void *record);
+enum error_code ledger_read_list(struct ledger_reader *reader,
+                                 enum select_kind select,
+                                 const struct select_args *args,
+                                 ledger_row_fn row,
+                                 void *context,
+                                 struct error *err);
+enum error_code ledger_read_hold_names(struct ledger_reader *reader,
+                                       const struct hold *hold,
+                                       struct ledger_hold *ret_hold,
+                                       struct error *err);
+
+/*
+ * Usage of a root, grouped (SPEC 8.3): rows to the callback in a stable order, bounded memory by
+ * the number of groups (at most LIMIT_REPORT_GROUPS, else ERR_INVALID_FIELD asking to narrow it).
+ */
+enum report_column {
+    REPORT_ORGANIZATION = 1 << 0,
+    REPORT_PROJECT = 1 << 1,
+    REPORT_USER = 1 << 2,
+    REPORT_CLUSTER = 1 << 3,
+    REPORT_PARTITION = 1 << 4,
+    REPORT_QOS = 1 << 5,
+    REPORT_GPU_MODEL = 1 << 6,
+    REPORT_OUTCOME = 1 << 7,
+    REPORT_DAY = 1 << 8,
+    REPORT_MONTH = 1 << 9,
+};
+struct report_row {
+    char organization[RECORD_NODE_NAME_BYTES];
+    char project[RECORD_NODE_NAME_BYTES];
+    char user[RECORD_NAME_BYTES];
+    char cluster[RECORD_NAME_BYTES];
+    char partition[RECORD_NAME_BYTES];
+    char qos[RECORD_NAME_BYTES];
+    char gpu_model[RECORD_NAME_BYTES];
+    char currency[8];
+    enum outcome outcome;
+    enum usage_kind kind;
+    int64_t day;
+    int64_t month;
+    int64_t period;
+    int64_t used_mcs;
+    int64_t mgs;
+    int64_t waived_mcs;
+    int64_t runs;
+    int64_t cost_micro; /* 1e-6 of the currency, each finest row rounded half up (SPEC 7.5) */
+    bool cost_known;
+};
+struct report_query {
+    int64_t root_no;
+    bool by_days;
+    int64_t from; /* month, or day when by_days; inclusive */
+    int64_t to;
+    uint32_t group_by; /* enum report_column */
+};
+typedef bool (*report_row_fn)(void *context, const struct report_row *row);
+enum error_code ledger_report_usage(struct ledger_reader *reader,
+                                    const struct report_query *query,
+                                    report_row_fn row,
+                                    void *context,
+                                    struct error *err);
+
+/* Add holders and earliest_at to a refusal within budget_ms of wall time, else leave them unknown
+   (SPEC 6.4). names: show people of other projects. */
+void ledger_explain(struct ledger_reader *reader,
+                    struct ledger_refusal *refusal,
+                    int64_t now_ms,
+                    int64_t budget_ms);
+
+/* ---- check
+ * ----------------------------------------------------------------------------------------------------------------
+ */
+
+/* Called once a difference found, with one line of text. */
+typedef void (*ledger_difference_fn)(void *context, const char *line);
+
+/*
+ * Recompute chain, balances, counters, tasks and usage from one snapshot and report every
+ * difference (SPEC 9.2). ret_differences 0: all agree. Also beside a live writer.
+ */
+enum error_code ledger_check(struct ledger_reader *reader,
+                             ledger_difference_fn difference,
+                             void *context,
+                             int64_t *ret_differences,
+                             struct error *err);
+
+#endif

@@ -132,8 +132,9 @@ static bool parse_core_hours(const char *text, int64_t *ret_mcs)
            i64_add(whole, steps * MCS_PER_FRACTION_STEP, ret_mcs);
 }
 
-enum error_code
-amount_from_core_hours_text(const char *text, struct amount *ret_amount, struct error *err)
+enum error_code amount_from_core_hours_text(const char *text,
+                                            struct amount *ret_amount,
+                                            struct error *err)
 {
     int64_t mcs;
     if (!parse_core_hours(text, &mcs)) {
@@ -145,8 +146,9 @@ amount_from_core_hours_text(const char *text, struct amount *ret_amount, struct 
     return ERR_OK;
 }
 
-const char *
-amount_format_core_hours(struct amount amount, unsigned decimals, char ret_text[AMOUNT_TEXT_BYTES])
+const char *amount_format_core_hours(struct amount amount,
+                                     unsigned decimals,
+                                     char ret_text[AMOUNT_TEXT_BYTES])
 {
     assert(decimals == 2 || decimals == 5);
     const uint64_t scale = decimals == 5 ? 100000 : 100;

@@ -63,8 +63,9 @@ MUST_USE bool i64_mul(int64_t a, int64_t b, int64_t *ret_product);
  * Returns ERR_OK, or ERR_INVALID_FIELD for any other text or an amount beyond int64. The bound of
  * one command (LIMIT_COMMAND_MCS) is the caller's to check. SPEC 1.3.
  */
-MUST_USE enum error_code
-amount_from_core_hours_text(const char *text, struct amount *ret_amount, struct error *err);
+MUST_USE enum error_code amount_from_core_hours_text(const char *text,
+                                                     struct amount *ret_amount,
+                                                     struct error *err);
 
 /**
  * Write an amount as core-hours, rounded half away from zero: "1.33333", "1.33", "-0.50". For
@@ -76,7 +77,8 @@ amount_from_core_hours_text(const char *text, struct amount *ret_amount, struct 
  *
  * Returns @ret_text. SPEC 1.3.
  */
-const char *
-amount_format_core_hours(struct amount amount, unsigned decimals, char ret_text[AMOUNT_TEXT_BYTES]);
+const char *amount_format_core_hours(struct amount amount,
+                                     unsigned decimals,
+                                     char ret_text[AMOUNT_TEXT_BYTES]);
 
 #endif

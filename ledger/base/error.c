@@ -49,8 +49,12 @@ static void trim_partial_character(char *text)
     }
 }
 
-static void
-fill(struct error *err, enum error_code code, const char *field, const char *format, va_list args)
+PRINTF_LIKE(4, 0)
+static void fill(struct error *err,
+                 enum error_code code,
+                 const char *field,
+                 const char *format,
+                 va_list args)
 {
     assert(code != ERR_OK && (unsigned)code < ERR__COUNT);
     if (err == NULL) {
@@ -72,8 +76,11 @@ enum error_code error_set(struct error *err, enum error_code code, const char *f
     return code;
 }
 
-enum error_code
-error_set_field(struct error *err, enum error_code code, const char *field, const char *format, ...)
+enum error_code error_set_field(struct error *err,
+                                enum error_code code,
+                                const char *field,
+                                const char *format,
+                                ...)
 {
     va_list args;
     va_start(args, format);

@@ -55,9 +55,11 @@ enum error_code error_set(struct error *err, enum error_code code, const char *f
  * @field   dotted name as the client wrote it ("resources.gpus.0.model"), borrowed; cut at
  * LIMIT_ERROR_FIELD_BYTES
  */
-enum error_code
-error_set_field(struct error *err, enum error_code code, const char *field, const char *format, ...)
-    PRINTF_LIKE(4, 5);
+enum error_code error_set_field(struct error *err,
+                                enum error_code code,
+                                const char *field,
+                                const char *format,
+                                ...) PRINTF_LIKE(4, 5);
 
 /** Forget a failure: code ERR_OK, empty texts. NULL is allowed. */
 void error_clear(struct error *err);

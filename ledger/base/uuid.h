@@ -34,8 +34,9 @@ void uuid_v7_format(int64_t time_ms,
  *
  * Returns ERR_OK, or ERR_UNAVAILABLE when the kernel gives no random bytes. Any thread.
  */
-MUST_USE enum error_code
-uuid_v7_create(int64_t time_ms, char ret_text[UUID_TEXT_BYTES], struct error *err);
+MUST_USE enum error_code uuid_v7_create(int64_t time_ms,
+                                        char ret_text[UUID_TEXT_BYTES],
+                                        struct error *err);
 
 /**
  * Fill memory with random bytes of the kernel; also for tokens.
@@ -44,7 +45,8 @@ uuid_v7_create(int64_t time_ms, char ret_text[UUID_TEXT_BYTES], struct error *er
  *
  * Returns ERR_OK, or ERR_UNAVAILABLE; the memory is undefined then.
  */
-MUST_USE enum error_code
-uuid_random_bytes(uint8_t *ret_bytes, size_t length_bytes, struct error *err);
+MUST_USE enum error_code uuid_random_bytes(uint8_t *ret_bytes,
+                                           size_t length_bytes,
+                                           struct error *err);
 
 #endif

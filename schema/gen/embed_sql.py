@@ -131,7 +131,7 @@ def main(schema, out_c, out_h, dep):
     enum = "".join(f"    QUERY_{name.upper()},\n" for name, _ in queries)
     embed.write(out_c, source_text(queries, postgres, migrations))
     embed.write(out_h, HEADER.format(enum=enum, migrations=len(migrations)))
-    present = [folder for folder in folders if folder.is_dir()]
+    present = [schema] + [folder for folder in folders if folder.is_dir()]
     files = [path for folder in present for path in sorted(folder.glob("*.sql"))]
     embed.depfile(dep, out_c, present + files)
 

@@ -22,6 +22,12 @@ struct digest {
     uint8_t bytes[DIGEST_BYTES];
 };
 
+/** The first half of a digest: enough to tell one command from another, and half the bytes on disk.
+ */
+struct digest16 {
+    uint8_t bytes[16];
+};
+
 /** A digest in the making; embedded by its owner, needs no fini. */
 struct digest_state {
     struct sha256_ctx sha256;

@@ -108,7 +108,10 @@ struct node {
     struct cap caps[LIMIT_CAPS_PER_NODE]; /* sorted by kind, model_no */
 };
 
-enum node_flag { NODE_HAS_USAGE = 1 }; /* a root's zone is fixed from then on (SPEC 2.4) */
+enum node_flag {
+    NODE_HAS_USAGE = 1, /* a root's zone is fixed from then on (SPEC 2.4) */
+    NODE_GUEST = 2,     /* a member's node made by usage of someone who is no member (SPEC 5.9) */
+};
 
 /* A name leads to a number. scope_no: 0, the project (members), the cluster (accounts, users). */
 enum name_space {
@@ -182,6 +185,7 @@ struct cluster {
     int64_t agent_seen_s;    /* last poll of the feed or heartbeat; 0: no agent has ever polled */
     int64_t agent_resumed_s; /* when an agent came back after more than 120 s of silence */
     int64_t feed_seq;        /* last event's */
+    int64_t used_until_s;    /* usage of this cluster is booked up to here: no new rates before it */
     int64_t version;
     int64_t created_ms;
     char name[RECORD_NAME_BYTES];
@@ -199,6 +203,7 @@ struct rate_version {
     int64_t version;
     int64_t effective_from_s;
     enum rate_combine combine;
+    int32_t used; /* 1: a hold was priced by it, so that it never changes (SPEC 7.1) */
     int32_t row_count;
     int64_t price_micro; /* per core-hour, in 1e-6 of the currency; -1: no price */
     int64_t created_ms;

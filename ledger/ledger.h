@@ -29,6 +29,17 @@ struct ledger_hold {
     char models[LIMIT_GPU_ENTRIES][RECORD_NAME_BYTES];
 };
 
+/* A node and a cluster as people see them: what a put or patch made of it. */
+struct ledger_node {
+    struct node node;
+    char parent[RECORD_NODE_NAME_BYTES]; /* "" for a root; the project of a member */
+};
+
+struct ledger_cluster {
+    struct cluster cluster;
+    char roots[RECORD_CLUSTER_ROOTS][RECORD_NODE_NAME_BYTES]; /* cluster.root_count of them */
+};
+
 /* Who holds most at a limit (SPEC 6.3). */
 struct ledger_holder {
     char hold[RECORD_ID_BYTES];
@@ -71,8 +82,12 @@ struct ledger_result {
     bool waiting; /* freeze, requeue: accepted, but waits (202) */
     bool created; /* the thing is new: 201 */
     enum heartbeat_result heartbeat;
-    struct ledger_hold hold; /* of commands about holds, as it now stands */
-    int64_t charged_mcs;     /* settle, requeue, correct, charge: totals of the run */
+    union {                            /* as it now stands, or with dry_run would stand: */
+        struct ledger_hold hold;       /* commands about holds, quote included */
+        struct ledger_node node;       /* PUT_NODE, PATCH_NODE */
+        struct ledger_cluster cluster; /* PUT_CLUSTER, PATCH_CLUSTER */
+    };
+    int64_t charged_mcs; /* settle, requeue, correct, charge: totals of the run */
     int64_t refunded_mcs;
     int64_t overrun_mcs;
     int64_t waived_mcs;
@@ -154,8 +169,9 @@ enum error_code ledger_backup(struct ledger *ledger, const char *to, struct erro
  * --------------------------------------------------------------------------------------------------------------
  */
 
-enum error_code
-ledger_reader_open(const char *url, struct ledger_reader **ret_reader, struct error *err);
+enum error_code ledger_reader_open(const char *url,
+                                   struct ledger_reader **ret_reader,
+                                   struct error *err);
 void ledger_reader_close(struct ledger_reader *reader);
 
 /* One snapshot for the calls in between. */
@@ -206,6 +222,25 @@ enum error_code ledger_read_job(struct ledger_reader *reader,
                                 bool by_key,
                                 struct ledger_hold *ret_hold,
                                 struct error *err);
+
+/* By the ledger's own numbers: the grant of a journal entry, the hold of an entry or feed event, the
+ * names that a node and a cluster stand under. ERR_NOT_FOUND. */
+enum error_code ledger_read_grant(struct ledger_reader *reader,
+                                  int64_t grant_no,
+                                  struct grant *ret_grant,
+                                  struct error *err);
+enum error_code ledger_read_hold_no(struct ledger_reader *reader,
+                                    int64_t hold_no,
+                                    struct ledger_hold *ret_hold,
+                                    struct error *err);
+enum error_code ledger_read_node_names(struct ledger_reader *reader,
+                                       const struct node *node,
+                                       struct ledger_node *ret_node,
+                                       struct error *err);
+enum error_code ledger_read_cluster_names(struct ledger_reader *reader,
+                                          const struct cluster *cluster,
+                                          struct ledger_cluster *ret_cluster,
+                                          struct error *err);
 
 /* A balance: what GET .../balance shows. */
 struct ledger_balance {

@@ -54,6 +54,11 @@ struct view {
        payer). All that are valid now, and all that the hold or the run draws on. */
     int32_t grant_count;
     struct grant grants[VIEW_GRANTS];
+    /* The resources that the command names (of one task; allocated, new, ...), models as numbers,
+       gpus[].mgpus not set. Only where the command says that some are given. */
+    struct resources resources;
+    /* For a new hold (DECIDE_NEW): not found and zeroed, but for hold_no, root_no, cluster_no,
+       project_no, member_no, payer_no, created_ms and content. dims_no is set when applied. */
     bool hold_found;
     struct hold hold;
     bool task_found; /* false for an untouched task: task is then filled as one would make it */
@@ -129,6 +134,7 @@ struct plan {
     enum wait_change
         wait;        /* of the task or, untouched, of the hold; its limits are the violations */
     bool bound;      /* job_id and job_key of the hold are to be indexed */
+    char partition[RECORD_NAME_BYTES]; /* of a new hold: the one of its list that was charged */
     bool room_freed; /* what waits on this path may now fit */
     bool adjustment_made;
     struct adjustment adjustment;

@@ -21,7 +21,7 @@ enum {
     PLAN_USAGE = 8448, /* a run of LIMIT_RUN_DAYS, taken back and booked anew */
     PLAN_FEED = 4,
     PLAN_VIOLATIONS = 320, /* all caps of a path, and funds */
-    PLAN_MODELS = 2 * LIMIT_GPU_ENTRIES,
+    PLAN_MODELS = 4 * LIMIT_GPU_ENTRIES,
 };
 
 /* A node of the path with what its limits are measured against. A member's caps are its own and,

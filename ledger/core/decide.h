@@ -5,21 +5,30 @@
  * Each function works on the view in place (core/view.h) and fills the plan, which the caller has
  * emptied with plan_reset(). It returns ERR_OK or the code of the refusal with err filled in; after
  * a refusal the view is void and only plan->violations and plan->requested_* may be read. Each
- * expects the parts of the view that its row in decide.c names.
+ * expects the parts of the view that its scope names. Of the view's path, the counters and windows
+ * may be changed as scratch: what counts is plan->delta and plan->usage.
+ *
+ * Where one command is carried out by several calls (DECIDE_TASKS), each plan is applied before the
+ * next view is made, and one refusal undoes them all.
  */
 #ifndef LEDGER_CORE_DECIDE_H
 #define LEDGER_CORE_DECIDE_H
 
+#include "ledger/core/plan.h"
 #include "ledger/core/view.h"
 
 /* How much of a hold a command is about; tells the shell what to load and how often to call. */
 enum decide_scope {
-    DECIDE_NEW,   /* makes the hold: path, card, grants */
-    DECIDE_HOLD,  /* the hold alone */
-    DECIDE_RUN,   /* hold, one task, the named attempt and the newest one */
-    DECIDE_TASKS, /* called once for each touched task in scope, then, where untouched ones are in
-                     scope, once for them together with view.task_found false and view.task.task =
-                     -1. A list of untouched tasks is called one by one. */
+    DECIDE_NEW,  /* makes the hold: path, card, grants */
+    DECIDE_HOLD, /* the hold alone */
+    DECIDE_RUN,  /* hold, one task; run = the named attempt, previous = the newest one where that is
+                    another */
+    DECIDE_TASK, /* hold, one task; run = its newest attempt; the command's attempt does not matter */
+    DECIDE_TASKS, /* as DECIDE_TASK, called for each task in scope. With all tasks: first once with
+                     view.task_found false and view.task.task = -1 for the hold and its untouched
+                     tasks together (also where none is untouched), then for each touched one. A
+                     list of tasks is called one by one, untouched ones too; a list that names every
+                     task of the hold is all tasks. */
 };
 
 typedef enum error_code (*decide_fn)(struct view *view,
@@ -38,16 +47,12 @@ struct decision {
 /* The row of a command that is about a hold, or NULL (nodes, clusters, grants: ledger/admin). */
 const struct decision *decision_of(enum command_kind kind);
 
-/* Promote one waiting hold or task (view as for DECIDE_RUN): ERR_OK and frozen, or
- * ERR_QUOTA_INSUFFICIENT with its limits. */
+/* Promote what waits (SPEC 5.13): one task (view as for DECIDE_TASK), or a hold's untouched tasks
+ * together (task_found false, task.task -1). ERR_OK and frozen, or ERR_QUOTA_INSUFFICIENT with its
+ * limits among the violations. */
 enum error_code decide_promote(struct view *view,
                                const struct calendar *calendar,
                                struct plan *plan,
                                struct error *err);
-
-/* Money: a grant, transfer or withdrawal. grants[] = rows of the payer(s), the new row already made
- * in view->grants by the shell. */
-
-void plan_reset(struct plan *plan);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * The states of tasks and the one table of their moves (SPEC 5.1).
  *
- *     waiting            -> frozen | released | expired
+ *     waiting            -> frozen | released | expired | running | settled (late evidence)
  *     frozen             -> running | settled | released | expired (unbound only) | waiting
  *     running            -> suspended | settled | frozen (requeued) | waiting (requeued, no room)
  *     suspended          -> running | settled | frozen | waiting

@@ -424,7 +424,9 @@ struct task {
     int64_t hold_no;
     int64_t task;
     enum task_state state;
-    int32_t attempt; /* the newest */
+    int32_t attempt;    /* the newest */
+    int32_t older_open; /* attempts before it that have started and not ended: they stay open until
+                           evidence (SPEC 5.12), and the task with them */
     int64_t wait_no; /* its own place in the queue after a requeue without room; 0: none */
 };
 
@@ -473,7 +475,8 @@ struct run {
     int64_t overrun_mcs;
     int64_t waived_mcs;
     int64_t expired_mcs;
-    struct resources resources;
+    struct digest16 settled;    /* of the settle as given: tells the same again from another one */
+    struct resources resources; /* asked for; what was allocated shows in the last segment only */
     int32_t segment_count;
     struct segment segments[RECORD_SEGMENTS];
     int32_t suspension_count;

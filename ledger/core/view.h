@@ -42,8 +42,8 @@ struct view {
     int64_t oldest_open_month; /* what ran earlier is booked here (SPEC 8.2) */
     int64_t waiting_ahead;     /* holds waiting at any limit of this path */
     bool funds_waiting;        /* something that waits failed for funds of this payer */
-    bool new_member; /* the member's node was made for this command and is stored only if it passes
-                      */
+    bool new_member; /* nodes[0] was made for this command and is stored only if it passes; whether
+                        the project takes new members is decided here */
     struct cluster cluster;
     struct rate_card card; /* the hold's, or for a freeze the one in force now, for a charge the one
                               at started_at */
@@ -54,16 +54,19 @@ struct view {
        payer). All that are valid now, and all that the hold or the run draws on. */
     int32_t grant_count;
     struct grant grants[VIEW_GRANTS];
+    int64_t next_grant_no; /* TRANSFER: the number of the first row that it makes, then + 1 each */
     /* The resources that the command names (of one task; allocated, new, ...), models as numbers,
        gpus[].mgpus not set. Only where the command says that some are given. */
     struct resources resources;
+    /* RESIZE that names an account: the project it leads to on this cluster, -1 when to none. */
+    int64_t account_project_no;
     /* For a new hold (DECIDE_NEW): not found and zeroed, but for hold_no, root_no, cluster_no,
        project_no, member_no, payer_no, created_ms and content. dims_no is set when applied. */
     bool hold_found;
     struct hold hold;
     bool task_found; /* false for an untouched task: task is then filled as one would make it */
     struct task task;
-    bool run_found; /* the attempt that the command names */
+    bool run_found; /* the attempt that the command names; not found: run is void */
     struct run run;
     bool previous_found; /* the newest attempt where that is another one */
     struct run previous;
@@ -123,7 +126,7 @@ struct plan {
     bool task_changed;
     bool run_changed;
     bool previous_changed;
-    uint64_t grants_changed[2]; /* bit i: grants[i] */
+    uint64_t grants_changed[2]; /* bit i: grants[i] of the view as left behind */
     struct counter_delta delta;
     int32_t entry_count;
     struct entry entries[PLAN_ENTRIES]; /* seq, root and at_ms are set when applied */
@@ -131,16 +134,23 @@ struct plan {
     struct usage_delta usage[PLAN_USAGE];
     int32_t feed_count;
     struct feed_event feed[PLAN_FEED]; /* seq set when applied */
-    enum wait_change
-        wait;        /* of the task or, untouched, of the hold; its limits are the violations */
-    bool bound;      /* job_id and job_key of the hold are to be indexed */
-    char partition[RECORD_NAME_BYTES]; /* of a new hold: the one of its list that was charged */
-    bool room_freed; /* what waits on this path may now fit */
+    enum wait_change hold_wait;        /* row in the queue of the hold's untouched tasks */
+    enum wait_change task_wait; /* row in the queue of view.task; the limits of either are the hard
+                                   ones among the violations. wait_no is the shell's: set when
+                                   joined, cleared when left */
+    bool bound;                 /* job_id and job_key of the hold are to be indexed */
+    bool
+        dims_changed; /* the hold's dimensions are new or others: find or make them (resize: the path
+                          stays) */
+    char partition[RECORD_NAME_BYTES]; /* then: the one of the hold's list that is charged */
+    bool room_freed;                   /* what waits on this path may now fit */
     bool adjustment_made;
     struct adjustment adjustment;
     /* what to answer */
     bool replayed;
     bool no_effect; /* accepted and ignored (SPEC 5.12) */
+    bool left;      /* release: this task has started and is left as it is */
+    bool waits;     /* freeze, requeue: accepted, but it waits */
     int64_t run_charged_mcs;
     int64_t run_refunded_mcs;
     int64_t run_overrun_mcs;

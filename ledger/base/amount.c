@@ -77,8 +77,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Read digits into a number; @ret_rest is the first other character. False on overflow or without
- * any digit. */
+/* Read digits; @ret_rest is the first other character. False on overflow or without any digit. */
 static bool read_digits(const char *text, int64_t *ret_value, const char **ret_rest)
 {
     int64_t value = 0;

@@ -56,7 +56,7 @@ MUST_USE bool i64_mul(int64_t a, int64_t b, int64_t *ret_product);
  * Parse core-hours as people write them: "500", "0.1", "1.33333".
  *
  * @text        digits, optionally a point and 1 to 5 digits; no sign, space, exponent or
- * superfluous leading zero; borrowed
+ *              superfluous leading zero; borrowed
  * @ret_amount  exact, 0 or more; untouched on failure
  * @err         ERR_INVALID_FIELD without a field name (the caller knows it); may be NULL
  *

@@ -17,8 +17,7 @@ enum {
     FIRST_YEAR = 1970,
 };
 
-/* Beyond this, two steps cannot disturb each other's dates: offsets differ by less than two days.
- */
+/* Further apart than this, two steps cannot disturb each other's dates. */
 #define REACH_S (2 * CIVIL_DAY_S)
 
 void calendar_init_utc(struct calendar *ret_calendar)
@@ -76,8 +75,7 @@ int64_t calendar_day_start(const struct calendar *calendar, int32_t day)
     int32_t step = step_at(calendar, midnight_s - REACH_S);
     for (;; step++) {
         const struct calendar_step *now = &calendar->steps[step];
-        /* The first instant of this step whose date is the day or later, if the step lasts that
-         * long. */
+        /* The step's first instant with this date or a later one, if the step lasts that long. */
         int64_t start_s = midnight_s - now->offset_s;
         start_s = start_s < now->at_s ? now->at_s : start_s;
         if (step + 1 == calendar->count || start_s < calendar->steps[step + 1].at_s) {

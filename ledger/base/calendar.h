@@ -34,8 +34,7 @@ struct calendar_step {
 
 /**
  * The offsets of one zone, ascending by at_s, and the month (1 to 12) in which fiscal years begin.
- * steps[0].at_s is INT64_MIN; offsets are less than a day; steps lie more than two offsets apart in
- * practice but need not.
+ * steps[0].at_s is INT64_MIN; offsets are less than a day either way.
  */
 struct calendar {
     int32_t count; /* steps in use, 1 to CALENDAR_STEPS */
@@ -86,8 +85,7 @@ const char *calendar_format_day(int32_t day, char ret_text[CALENDAR_DAY_TEXT_BYT
 
 /**
  * Read "2026-11". ERR_OK, or ERR_INVALID_FIELD (without a field name) for any other form or a year
- * outside 1970 to 9999;
- * @ret_month is untouched then.
+ * outside 1970 to 9999, and then @ret_month is untouched.
  */
 MUST_USE enum error_code calendar_parse_month(const char *text,
                                               int32_t *ret_month,

@@ -60,7 +60,7 @@ int32_t civil_days_from_date(struct civil_date date)
 
 struct civil_date civil_date_from_days(int32_t days)
 {
-    assert(days >= -4371950 && days <= 6585000); /* YEAR_MIN to YEAR_MAX */
+    assert(days >= -4371587 && days <= 6585687); /* YEAR_MIN to YEAR_MAX */
     int32_t shifted = days + DAYS_TO_1970;
     int32_t era = (int32_t)civil_floor_div(shifted, DAYS_PER_ERA);
     int32_t day_of_era = shifted - era * DAYS_PER_ERA;

@@ -16,8 +16,7 @@
 /** Call @function with the address of the variable when it leaves scope. */
 #define CLEANUP(function) __attribute__((cleanup(function)))
 
-/** The value of an owning pointer, which is NULL afterwards. A GNU statement expression, so that it
- * works for any type. */
+/** The value of an owning pointer of any type; the pointer is NULL afterwards. */
 #define TAKE(pointer)                           \
     __extension__({                             \
         __typeof__(pointer) taken_ = (pointer); \

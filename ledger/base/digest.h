@@ -39,12 +39,10 @@ void digest_init(struct digest_state *state);
 /** Add @length_bytes bytes; any number of times. */
 void digest_update(struct digest_state *state, const void *bytes, size_t length_bytes);
 
-/** Add an integer as 8 bytes, most significant first: a canonical form for what is hashed field by
- * field. */
+/** Add an integer as 8 bytes, most significant first. */
 void digest_update_i64(struct digest_state *state, int64_t value);
 
-/** Add a text as its length (as by digest_update_i64) and its bytes, so that no two lists of texts
- * look alike. */
+/** Add a text: its length, then its bytes, so that no two lists of texts look alike. */
 void digest_update_text(struct digest_state *state, const char *text);
 
 /** The digest of all that was added. The state is as after digest_init(). */
@@ -59,8 +57,7 @@ bool digest_equal(const struct digest *a, const struct digest *b);
 /** Write as 64 lower-case hex digits. Returns @ret_text. */
 const char *digest_format(const struct digest *digest, char ret_text[DIGEST_TEXT_BYTES]);
 
-/** Read exactly 64 hex digits, either case. False for anything else, and then @ret_digest is
- * untouched. */
+/** Read exactly 64 hex digits, either case; else false and @ret_digest is untouched. */
 MUST_USE bool digest_parse(const char *text, struct digest *ret_digest);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ledger/base/text.h"
+
 struct error_row {
     const char *slug;
     const char *meaning;
@@ -31,24 +33,6 @@ static const struct error_row *row_of(enum error_code code)
     return &rows[code];
 }
 
-/* Cut a UTF-8 text that vsnprintf may have stopped in the middle of a character. */
-static void trim_partial_character(char *text)
-{
-    size_t length = strlen(text);
-    size_t back = 0;
-    while (back < length && back < 3 && ((unsigned char)text[length - 1 - back] & 0xC0U) == 0x80U) {
-        back++;
-    }
-    if (back >= length) {
-        return;
-    }
-    unsigned char lead = (unsigned char)text[length - 1 - back];
-    size_t wanted = lead >= 0xF0U ? 3 : lead >= 0xE0U ? 2 : lead >= 0xC0U ? 1 : 0;
-    if (wanted > back) {
-        text[length - 1 - back] = '\0';
-    }
-}
-
 PRINTF_LIKE(4, 0)
 static void fill(struct error *err,
                  enum error_code code,
@@ -63,8 +47,8 @@ static void fill(struct error *err,
     err->code = code;
     (void)snprintf(err->field, sizeof err->field, "%s", field);
     (void)vsnprintf(err->detail, sizeof err->detail, format, args);
-    trim_partial_character(err->field);
-    trim_partial_character(err->detail);
+    text_make_printable(err->field);
+    text_make_printable(err->detail);
 }
 
 enum error_code error_set(struct error *err, enum error_code code, const char *format, ...)

@@ -14,8 +14,7 @@
 #include "ledger/base/limits.h"
 
 #define ERROR_ROW(name, number, slug, http_status, retry, meaning) ERR_##name,
-/** ERR_OK is 0. The values are for this program only; outside, errors are known by slug and number.
- */
+/** ERR_OK is 0. Values are for this program only; outside, an error is known by slug and number. */
 enum error_code {
 #include "ledger/base/errors.def"
     ERR__COUNT
@@ -32,16 +31,15 @@ enum error_retry {
 /** Owned by the caller; plain data, free to copy. Zero is "no error". */
 struct error {
     enum error_code code;
-    char field[LIMIT_ERROR_FIELD_BYTES + 1]; /* dotted name of the field at fault, or empty */
-    char detail[LIMIT_ERROR_DETAIL_BYTES +
-                1]; /* one line: the value and its unit; lower case, no secrets */
+    char field[LIMIT_ERROR_FIELD_BYTES + 1];   /* dotted name of the field at fault, or empty */
+    char detail[LIMIT_ERROR_DETAIL_BYTES + 1]; /* one line: the value and its unit; no secrets */
 };
 
 /**
  * Describe a failure: `return error_set(err, ERR_NOT_FOUND, "no project %s", name);`
  *
- * @err     filled with code, an empty field and the formatted detail (cut at
- * LIMIT_ERROR_DETAIL_BYTES, at the boundary of a UTF-8 character); may be NULL
+ * @err     filled with code, an empty field and the formatted detail, which is cut at
+ *          LIMIT_ERROR_DETAIL_BYTES and made printable (text.h); may be NULL
  * @code    not ERR_OK
  *
  * Returns @code. Does not allocate, any thread.
@@ -53,7 +51,7 @@ enum error_code error_set(struct error *err, enum error_code code, const char *f
  * The same for a fault in one field of the request.
  *
  * @field   dotted name as the client wrote it ("resources.gpus.0.model"), borrowed; cut at
- * LIMIT_ERROR_FIELD_BYTES
+ *          LIMIT_ERROR_FIELD_BYTES
  */
 enum error_code error_set_field(struct error *err,
                                 enum error_code code,

@@ -1,7 +1,7 @@
 /*
  * Every bound on what comes from outside, in one place (SPEC 1.6, 11.4).
  *
- * A bound that is exceeded is answered with its own 4xx or 503, named beside it (iv: invalid_field).
+ * A bound that is exceeded has its own 4xx or 503, named beside it (iv stands for invalid_field).
  * Sizes in bytes do not count a terminating NUL; buffers are declared [LIMIT_X_BYTES + 1].
  */
 #ifndef LEDGER_BASE_LIMITS_H

@@ -88,8 +88,7 @@ static bool is_plain(const char *text)
     return text[0] != '\0';
 }
 
-/* Between quotes: quotes and backslashes get a backslash, control bytes become \xNN; UTF-8 passes
- * when it is well formed. */
+/* Quotes and backslashes get a backslash, control bytes become \xNN; well-formed UTF-8 passes. */
 static void put_quoted(struct line *line, const char *text)
 {
     bool utf8 = text_is_printable(text, strlen(text));

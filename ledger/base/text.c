@@ -15,8 +15,7 @@ enum {
     MINUTE_S = 60,
 };
 
-/* Length of the well-formed UTF-8 sequence of two or more bytes at @at and its value; 0 when it is
- * not one. */
+/* Length and value of the UTF-8 sequence of two or more bytes at @at; 0 when ill-formed. */
 static size_t read_multibyte(const unsigned char *at, size_t left, uint32_t *ret_value)
 {
     size_t length = at[0] >= 0xF0 ? 4 : at[0] >= 0xE0 ? 3 : 2;
@@ -43,19 +42,40 @@ static bool is_control(uint32_t value)
     return value < 0x20 || (value >= 0x7F && value <= 0x9F);
 }
 
+/* Length of the printable character at @at, or 0 when there is none. */
+static size_t printable_length(const unsigned char *at, size_t left)
+{
+    uint32_t value = at[0];
+    size_t length = value < 0x80 ? 1 : read_multibyte(at, left, &value);
+    return is_control(value) ? 0 : length;
+}
+
 bool text_is_printable(const char *bytes, size_t length_bytes)
 {
     const unsigned char *at = (const unsigned char *)bytes;
     size_t done = 0;
     while (done < length_bytes) {
-        uint32_t value = at[done];
-        size_t length = value < 0x80 ? 1 : read_multibyte(at + done, length_bytes - done, &value);
-        if (length == 0 || is_control(value)) {
+        size_t length = printable_length(at + done, length_bytes - done);
+        if (length == 0) {
             return false;
         }
         done += length;
     }
     return true;
+}
+
+void text_make_printable(char *text)
+{
+    size_t left = strlen(text);
+    while (left > 0) {
+        size_t length = printable_length((const unsigned char *)text, left);
+        if (length == 0) {
+            *text = '?';
+            length = 1;
+        }
+        text += length;
+        left -= length;
+    }
 }
 
 bool text_is_name(const char *text)

@@ -15,9 +15,11 @@
 /** Room for a time as text, NUL included: "2026-11-30T18:51:00Z". */
 #define TEXT_TIME_BYTES 21
 
-/** Valid UTF-8 (no overlong forms, surrogates or values above U+10FFFF) without control characters
- * (C0, DEL, C1). */
+/** Well-formed UTF-8 (RFC 3629) without control characters (C0, DEL, C1). */
 bool text_is_printable(const char *bytes, size_t length_bytes);
+
+/** Replace every byte of a text that keeps it from being printable by '?'. The length stays. */
+void text_make_printable(char *text);
 
 /** A printable text of 1 to LIMIT_NAME_BYTES bytes: people, jobs, partitions, models (SPEC 1.6). */
 bool text_is_name(const char *text);
@@ -33,7 +35,7 @@ bool text_is_node_name(const char *text);
  * SPEC 1.4.
  *
  * @text   "2026-11-30T19:51:00.25+01:00"; t and z may be lower case; a leap second (:60) is
- * refused; borrowed
+ *         refused; borrowed
  * @ret_s  seconds since 1970 UTC, 0 to LIMIT_TIME_S; untouched on failure
  * @err    ERR_INVALID_FIELD without a field name; may be NULL
  *

@@ -28,8 +28,7 @@ static void close_ucal(UCalendar **ucal)
     }
 }
 
-/* ICU takes UTF-16; zone names are ASCII. False when a byte cannot belong to a name or the name is
- * too long. */
+/* ICU takes UTF-16; zone names are ASCII. False when the text cannot be a name. */
 static bool widen(const char *name, UChar ret_wide[LIMIT_ZONE_BYTES + 1])
 {
     static const char allowed[] =
@@ -64,8 +63,7 @@ static int32_t current_offset_s(UCalendar *ucal, UErrorCode *status)
     return (zone_ms + dst_ms) / MS_PER_S;
 }
 
-/* Add a step unless the offset stays what it was (a change of name only). False when the table is
- * full. */
+/* Add a step unless only the zone's abbreviation changed. False when the table is full. */
 static bool add_step(struct calendar *calendar, int64_t at_s, int32_t offset_s)
 {
     if (calendar->count > 0 && calendar->steps[calendar->count - 1].offset_s == offset_s) {
@@ -79,8 +77,7 @@ static bool add_step(struct calendar *calendar, int64_t at_s, int32_t offset_s)
     return true;
 }
 
-/* Walk over the transitions; each moves the ICU calendar on, so the walk ends. False when ICU fails
- * or the table is full. */
+/* Walk over the transitions, each later than the last. False: ICU failed or the table is full. */
 static bool list_steps(UCalendar *ucal, struct calendar *calendar)
 {
     UErrorCode status = U_ZERO_ERROR;

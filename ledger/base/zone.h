@@ -18,7 +18,7 @@
  * offset hold.
  *
  * @name               "UTC" or an IANA name with a slash, such as "Asia/Shanghai", in its exact
- * spelling; borrowed. Short names are refused: "IST" means three different zones.
+ *                     spelling; borrowed. Short names are refused: "IST" means three zones.
  * @fiscal_year_start  month, 1 to 12, already checked
  * @ret_calendar       untouched on failure
  *

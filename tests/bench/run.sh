@@ -14,7 +14,7 @@
 # machine that does nothing else.
 set -eu
 
-build=build dir= seconds=10 rounds=3 history=10000000 gap_seconds=60 holds=100000 cycles=200000 sections=
+build=build dir='' seconds=10 rounds=3 history=10000000 gap_seconds=60 holds=100000 cycles=200000 sections=''
 while [ $# -gt 0 ]; do
     case $1 in
     --quick) seconds=1 rounds=1 history=20000 gap_seconds=2 holds=2000 cycles=4000 ;;
@@ -36,7 +36,7 @@ load=$build/tests/bench/bench_load
 corehourd=$build/server/corehourd
 work=$(mktemp -d "${dir:-$build}/bench.XXXXXX")
 chmod 755 "$work"
-daemon_pid= floor_pid= redis_pid= pg_bin= rows=$work/rows
+daemon_pid='' floor_pid='' redis_pid='' pg_bin='' rows=$work/rows
 : > "$rows"
 
 say() { printf '%s\n' "$*" >&2; }
@@ -82,7 +82,7 @@ start_daemon() { # DATA
 stop_daemon() {
     [ -z "$daemon_pid" ] || kill "$daemon_pid" 2> /dev/null || true
     [ -z "$daemon_pid" ] || wait "$daemon_pid" 2> /dev/null || true
-    daemon_pid=
+    daemon_pid=''
 }
 
 wait_for() { # URL
@@ -151,7 +151,7 @@ floor_rate() { # CONNECTIONS
     line=$("$load" floor --to "127.0.0.1:$port" --connections "$1" --seconds "$seconds")
     kill $floor_pid 2> /dev/null || true
     wait $floor_pid 2> /dev/null || true
-    floor_pid=
+    floor_pid=''
     field rate "$line"
 }
 
@@ -161,7 +161,7 @@ as_postgres() {
 
 start_postgres() {
     [ -z "$pg_bin" ] || return 0
-    found=$(ls -d /usr/lib/postgresql/*/bin 2> /dev/null | tail -1)
+    found=$(find /usr/lib/postgresql -maxdepth 2 -name bin 2> /dev/null | sort -V | tail -1)
     [ -n "$found" ] || { say "PostgreSQL is not installed: left out"; return 1; }
     pg_bin=$found
     mkdir "$work/pg"
@@ -204,7 +204,7 @@ stop_rivals() {
     [ -z "$redis_pid" ] || kill "$redis_pid" 2> /dev/null || true
     [ -z "$redis_pid" ] || wait "$redis_pid" 2> /dev/null || true
     [ -z "$pg_bin" ] || as_postgres "$pg_bin/pg_ctl" -D "$work/pg/data" -m immediate stop > /dev/null 2>&1 || true
-    redis_pid= floor_pid= pg_bin=
+    redis_pid='' floor_pid='' pg_bin=''
 }
 
 # ---- sections

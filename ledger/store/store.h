@@ -10,6 +10,8 @@
 #ifndef LEDGER_STORE_STORE_H
 #define LEDGER_STORE_STORE_H
 
+#include <stdbool.h>
+
 #include "ledger/base/error.h"
 #include "ledger/store/record_type.h"
 #include "ledger/store/select.h"

@@ -65,7 +65,7 @@ MUST_USE enum error_code charge_difference(const struct run *before,
  * Charge of a run by the months in which it ran, ascending, months without charge left out. Waived:
  * none. Returns the count.
  *
- * @most  room in months; a run of LIMIT_RUN_DAYS has at most RECORD_REFUND_MONTHS + 4
+ * @most  room in months; RECORD_REFUND_MONTHS is enough for any run that is stored
  */
 int32_t charge_months(const struct run *run,
                       const struct calendar *calendar,

@@ -31,7 +31,7 @@ enum {
         48, /* a freeze draws on LIMIT_DRAWS grants; use may go on to this many, then overdraft */
     RECORD_SEGMENTS = 64,
     RECORD_SUSPENSIONS = 64, /* past this the closest two of one day are joined, their total kept */
-    RECORD_REFUND_MONTHS = 132,
+    RECORD_REFUND_MONTHS = 140, /* months that a run of LIMIT_RUN_DAYS can touch */
     RECORD_MODELS = 64, /* GPU models in flight at one node */
     RECORD_CLUSTER_ROOTS = 64,
     RECORD_RATE_MODELS = 32, /* GPU models in one row of a rate card */

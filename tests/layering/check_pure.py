@@ -14,6 +14,8 @@ LIBC = {
     # What the compiler adds: assertions, fortified copies, the stack guard, position independence.
     "__assert_fail", "__memcpy_chk", "__memmove_chk", "__memset_chk", "__snprintf_chk", "__vsnprintf_chk", "__stack_chk_fail",
     "_GLOBAL_OFFSET_TABLE_",
+    # Division of 128-bit integers (libgcc): fractions of rates.
+    "__divti3", "__modti3", "__udivti3", "__umodti3", "__udivmodti4",
 }  # fmt: skip
 
 

@@ -1,0 +1,107 @@
+/*
+ * The command line's own types: a command is a row of one table (commands.c), an invocation is one struct
+ * cli. A row says what goes where in the request; a few rows bring a function of their own. Nothing here
+ * knows a rule about core-hours: the daemon decides, this shows.
+ */
+#ifndef COREHOUR_CLIENTS_CLI_CLI_H
+#define COREHOUR_CLIENTS_CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "clients/client.h"
+
+#define CLI_ARGS_MAX    64
+#define CLI_OPTIONS_MAX 40
+#define CLI_GROUPS_MAX  3
+
+/* Exit codes of the program: fixed, scripts rely on them. */
+enum cli_exit {
+    CLI_DONE = 0,
+    CLI_QUOTA = 1,       /* refused for quota */
+    CLI_USAGE = 2,       /* the command line or the configuration is wrong: nothing was sent */
+    CLI_UNREACHABLE = 3, /* no answer, or the service says that it cannot answer now */
+    CLI_NOT_ALLOWED = 4, /* no token, a bad one, or one without the right */
+    CLI_OTHER = 5,       /* any other refusal or failure */
+};
+
+/* How the text of an argument or option becomes a value of a request (kinds.c). */
+enum cli_kind {
+    CLI_TEXT,     /* a JSON string as it is */
+    CLI_FLAG,     /* no value; true */
+    CLI_COUNT,    /* a whole number, 0 or more */
+    CLI_DURATION, /* seconds */
+    CLI_AMOUNT,   /* core-hours: decimal text, kept as text */
+    CLI_TIME,     /* RFC 3339 in UTC */
+    CLI_MEMORY,   /* MiB */
+    CLI_GPUS,     /* a list of GPU objects */
+    CLI_LIST,     /* comma separated: a list of strings; "all": null */
+    CLI_KINDS
+};
+
+/* One positional argument or one option. A list of them ends with a row without a name. */
+struct cli_field {
+    const char *name;   /* "HOLD" of an argument, "time" of --time */
+    enum cli_kind kind; /* */
+    const char
+        *field; /* where it goes: "job.name" in the body, a key of the query in a GET; NULL: into
+                            the path (argument), or for the command's own function (option) */
+    const char *metavar;   /* of an option's value; NULL: the kind's */
+    const char *help;      /* of an option: one line */
+    const char *otherwise; /* the text taken when an option is not given; NULL: it is left out */
+};
+
+struct cli;
+
+struct cli_command {
+    const char *name;    /* one or two words */
+    const char *group;   /* the heading that it is listed under */
+    const char *summary; /* one line, lower case, no full stop */
+    const char *help;    /* a few sentences: what it does and when to use it; may be NULL */
+    const char *example; /* lines to type, and what comes back */
+    const char *method;
+    const char *path; /* each {} takes the next argument without a field */
+    const char
+        *id_prefix; /* a creation: makes the body's "id" when none is given, with this prefix;
+                                   "cluster": with the cluster's name */
+    const struct cli_field *args; /* */
+    size_t args_min;              /* how many must be there */
+    bool args_repeat;             /* the last one may be repeated */
+    const struct cli_field *options[CLI_GROUPS_MAX];
+    bool once;                                         /* see struct corehour_request */
+    enum cli_exit (*run)(struct cli *cli);             /* */
+    void (*show)(struct cli *cli, const json_t *body); /* prints a good answer for people */
+};
+
+/* One invocation. Texts are borrowed from argv and the environment. */
+struct cli {
+    FILE *in;
+    FILE *out;
+    FILE *err;
+    const struct cli_command *command;
+    const char *args[CLI_ARGS_MAX];
+    size_t args_count;
+    const char *values[CLI_OPTIONS_MAX]; /* of the options, in the order of the command's groups */
+    struct corehour_client *client;
+    const char *url;       /* the daemon's */
+    const char *body_file; /* --body */
+    int64_t deadline_ms;   /* --deadline; 0: the default */
+    int64_t now_s;         /* the present, read once */
+    bool json;             /* print the daemon's answer as it is */
+    bool dry_run;
+    bool trace; /* print each request and answer to err */
+    bool ascii; /* no characters beyond ASCII in drawings */
+    bool help;  /* --help was given */
+};
+
+/* The value of an option, by name; NULL when it was not given. The command must have that option. */
+const char *cli_value(const struct cli *cli, const char *name);
+
+/* The number of fields in a list that ends with a nameless row; 0 for NULL. */
+size_t cli_fields_count(const struct cli_field *fields);
+
+#endif

@@ -1,0 +1,37 @@
+/* Commands that a row alone cannot say. Each is the `run` of rows in commands.c. */
+#ifndef COREHOUR_CLIENTS_CLI_RUN_H
+#define COREHOUR_CLIENTS_CLI_RUN_H
+
+#include "clients/cli/cli.h"
+
+/* run_node.c: nodes, settings and caps, which are found by trying and changed on an ETag */
+enum cli_exit run_put(struct cli *cli);
+enum cli_exit run_patch(struct cli *cli);
+enum cli_exit run_close(struct cli *cli);
+enum cli_exit run_cap_set(struct cli *cli);
+enum cli_exit run_cap_list(struct cli *cli);
+enum cli_exit run_cap_remove(struct cli *cli);
+enum cli_exit run_balance(struct cli *cli);
+
+/* run_hold.c: what is done to holds, and lists */
+enum cli_exit run_verb(struct cli *cli);
+enum cli_exit run_quote(struct cli *cli);
+enum cli_exit run_heartbeat(struct cli *cli);
+enum cli_exit run_list(struct cli *cli);
+
+/* run_stream.c: many lines in or out */
+enum cli_exit run_batch(struct cli *cli);
+enum cli_exit run_journal(struct cli *cli);
+
+/* run_watch.c: what goes on until somebody ends it */
+enum cli_exit run_watch(struct cli *cli);
+enum cli_exit run_feed(struct cli *cli);
+
+/* run_status.c */
+enum cli_exit run_status(struct cli *cli);
+enum cli_exit run_openapi(struct cli *cli);
+
+/* help.c */
+enum cli_exit run_help(struct cli *cli);
+
+#endif

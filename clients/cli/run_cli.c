@@ -1,0 +1,99 @@
+/* The whole program but for main(): parse, configure, connect, run. */
+#include "clients/cli/run_cli.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "clients/cli/args.h"
+#include "clients/cli/config.h"
+#include "clients/cli/help.h"
+#include "clients/cli/refusal.h"
+#include "clients/cli/run.h"
+#include "clients/cli/text.h"
+
+#ifndef COREHOUR_VERSION
+#    define COREHOUR_VERSION "0"
+#endif
+
+/* Says what is missing before anything can be sent. */
+static enum cli_exit config_fail(const struct cli *cli, const char *what)
+{
+    fprintf(cli->err, "corehour: ");
+    text_print(cli->err, what);
+    fputc('\n', cli->err);
+    return CLI_USAGE;
+}
+
+static enum cli_exit client_open(struct cli *cli, const struct config *config)
+{
+    struct corehour_error error;
+    struct corehour_options options = {
+        .url = cli->url,
+        .token = config->token[0] == '\0' ? NULL : config->token,
+        .language = text_language_name(),
+        .ca_file = config->ca_file[0] == '\0' ? NULL : config->ca_file,
+        .agent = "corehour/" COREHOUR_VERSION,
+    };
+    if (corehour_client_create(&options, &cli->client, &error) == COREHOUR_OK)
+        return CLI_DONE;
+    return refusal_no_answer(cli, &error);
+}
+
+/* Reads the configuration, connects and runs the command. */
+static enum cli_exit command_run(struct cli *cli, const struct config *config)
+{
+    if (cli->url == NULL)
+        cli->url = config->url;
+    if (config->is_open_to_others)
+        fprintf(cli->err, tr("corehour: others can read the token in %s: chmod 600 it\n"),
+                config->path);
+    if (*cli->url == '\0') {
+        config_fail(cli, tr("no daemon is named"));
+        fprintf(
+            cli->err,
+            tr("  next: export COREHOUR_URL=http://HOST:PORT, or write \"url = ...\" into %s\n"),
+            config->path[0] == '\0' ? "~/.config/corehour/config" : config->path);
+        return CLI_USAGE;
+    }
+    enum cli_exit exit = client_open(cli, config);
+    if (exit == CLI_DONE)
+        exit = cli->command->run(cli);
+    corehour_client_destroy(cli->client);
+    if (fflush(cli->out) == 0 && ferror(cli->out) == 0)
+        return exit;
+    return exit != CLI_DONE
+               ? exit
+               : config_fail(cli, tr("the output cannot be written")) + CLI_OTHER - CLI_USAGE;
+}
+
+enum cli_exit cli_run(int argc, char **argv, FILE *in, FILE *out, FILE *err, bool ascii)
+{
+    struct args_early early;
+    struct config config;
+    struct config_error config_error;
+    struct cli cli = {
+        .in = in, .out = out, .err = err, .ascii = ascii, .now_s = (int64_t)time(NULL)};
+    args_early_scan(argc, argv, &early);
+    text_language_set(text_language_choose(early.language));
+    if (early.version) {
+        fprintf(out, "corehour %s\n", COREHOUR_VERSION);
+        return CLI_DONE;
+    }
+    if (!args_parse(argc, argv, &cli))
+        return CLI_USAGE;
+    if (cli.command == NULL) {
+        help_all(cli.help ? out : err);
+        return cli.help ? CLI_DONE : CLI_USAGE;
+    }
+    if (cli.help) {
+        help_command(out, cli.command);
+        return CLI_DONE;
+    }
+    if (cli.command->run == run_help)
+        return run_help(&cli);
+    if (!config_load(&config, &config_error))
+        return config_fail(&cli, config_error.detail);
+    if (early.language == NULL && config.language[0] != '\0')
+        text_language_set(text_language_choose(config.language));
+    return command_run(&cli, &config);
+}

@@ -83,7 +83,7 @@ void help_command(FILE *out, const struct cli_command *command)
     fprintf(out, "corehour %s: %s\n\n", command->name, command->summary);
     fprintf(out, "%s corehour ", tr("usage:"));
     usage_write(out, command);
-    fprintf(out, command->options[0] == NULL ? "\n" : " [--...]\n");
+    fprintf(out, command->options[0] == NULL ? "\n" : " [--OPTIONS]\n");
     if (command->help != NULL) {
         fputc('\n', out);
         prose_print(out, command->help);

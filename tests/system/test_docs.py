@@ -43,7 +43,7 @@ class Shell:
             probe.bind(("127.0.0.1", 0))
             self.address = f"127.0.0.1:{probe.getsockname()[1]}"
         self.data = f"{folder}/tour"
-        path = f"{build}/server:{build}/clients:{build}/clients/cli:{os.environ['PATH']}"
+        path = f"{build}/server:{build}/clients/cli:{os.environ['PATH']}"
         environment = dict(os.environ, PATH=path, HOME=folder, LC_ALL="C.UTF-8", TZ="UTC")
         for name in ("COREHOUR_URL", "COREHOUR_TOKEN", "XDG_CONFIG_HOME"):
             environment.pop(name, None)

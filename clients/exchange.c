@@ -366,13 +366,14 @@ static enum corehour_result failure_judge(const struct exchange *exchange,
                               collector->bytes_max);
     if (collector->sink_refused)
         return exchange_error(ret_error, COREHOUR_GARBLED, "the answer cannot be written out");
-    if (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT)
+    bool unsent = is_unsent(exchange->curl, code);
+    bool bad_url = code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT;
+    if (bad_url && unsent)
         return exchange_error(ret_error, COREHOUR_INVALID, "%.80s: %.200s", base, why);
-    if (code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_HTTP2 ||
-        code == CURLE_BAD_CONTENT_ENCODING)
+    if (bad_url || code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_BAD_CONTENT_ENCODING)
         return exchange_error(ret_error, COREHOUR_GARBLED, "%.80s does not speak HTTP: %.200s",
                               base, why);
-    if (is_unsent(exchange->curl, code))
+    if (unsent)
         return exchange_error(ret_error, COREHOUR_UNREACHABLE, "%.80s cannot be reached: %.200s",
                               base, why);
     return exchange_error(ret_error, COREHOUR_NO_ANSWER, "%.80s gave no whole answer: %.200s", base,

@@ -47,6 +47,29 @@ struct decision {
 /* The row of a command that is about a hold, or NULL (nodes, clusters, grants: ledger/admin). */
 const struct decision *decision_of(enum command_kind kind);
 
+/* The decisions, each in decide_<name>.c or with its sister (suspend and resume; settle and requeue;
+ * release and expire_hold; quote is freeze). */
+#define DECISION(name)                                                                \
+    enum error_code decide_##name(struct view *view, const struct command *command,   \
+                                  const struct calendar *calendar, struct plan *plan, \
+                                  struct error *err)
+DECISION(freeze);
+DECISION(bind);
+DECISION(start);
+DECISION(suspend);
+DECISION(resume);
+DECISION(resize);
+DECISION(requeue);
+DECISION(settle);
+DECISION(release);
+DECISION(correct);
+DECISION(heartbeat);
+DECISION(charge);
+DECISION(refund);
+DECISION(expire_hold);
+DECISION(turn_run);
+#undef DECISION
+
 /* Promote what waits (SPEC 5.13): one task (view as for DECIDE_TASK), or a hold's untouched tasks
  * together (task_found false, task.task -1). ERR_OK and frozen, or ERR_QUOTA_INSUFFICIENT with its
  * limits among the violations. */

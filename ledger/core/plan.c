@@ -62,6 +62,16 @@ void plan_feed(struct plan *plan,
     (void)snprintf(event->message, sizeof event->message, "%s", message);
 }
 
+bool plan_is_beyond(const struct plan *plan)
+{
+    for (int32_t i = 0; i < plan->violation_count; i++) {
+        if (!plan->violations[i].soft && plan->violations[i].beyond) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool plan_is_balanced(const struct plan *plan)
 {
     int64_t frozen_mcs = 0;

@@ -17,6 +17,10 @@ void plan_feed(struct plan *plan,
                const char *tasks,
                const char *message);
 
+/* Whether a hard limit that failed is exceeded by the request alone, so that waiting cannot help
+ * (SPEC 5.13). */
+bool plan_is_beyond(const struct plan *plan);
+
 /* Whether what the plan books agrees with itself: entries are positive and between two different
  * accounts, and frozen in the counters follows from the entries. For assertions and tests. */
 bool plan_is_balanced(const struct plan *plan);

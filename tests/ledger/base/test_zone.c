@@ -1,8 +1,11 @@
 /* Time zones from ICU: known offsets and day lengths, refused names, no influence of TZ (SPEC 1.4). */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <criterion/criterion.h>
+#include <unicode/ucal.h>
+#include <unicode/uenum.h>
 
 #include "ledger/base/civil.h"
 #include "ledger/base/text.h"
@@ -157,4 +160,22 @@ Test(zone, the_fiscal_year_is_kept)
     cr_expect_eq(calendar.fiscal_year_start, 4);
     cr_assert_eq(zone_load("Asia/Shanghai", 10, &calendar, NULL), ERR_OK);
     cr_expect_eq(calendar.fiscal_year_start, 10);
+}
+
+Test(zone, the_table_has_room_for_every_zone_that_icu_knows)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    UEnumeration *names = ucal_openTimeZoneIDEnumeration(UCAL_ZONE_TYPE_ANY, NULL, NULL, &status);
+    int32_t loaded = 0;
+    for (const char *name = uenum_next(names, NULL, &status); name != NULL;
+         name = uenum_next(names, NULL, &status)) {
+        bool is_iana = strchr(name, '/') != NULL && strcmp(name, "Etc/Unknown") != 0;
+        struct error err = {0};
+        enum error_code code = zone_load(name, 1, &calendar, &err);
+        bool accepted = is_iana || strcmp(name, "UTC") == 0;
+        cr_expect_eq(code, accepted ? ERR_OK : ERR_INVALID_FIELD, "%s: %s", name, err.detail);
+        loaded += code == ERR_OK ? 1 : 0;
+    }
+    uenum_close(names);
+    cr_expect_geq(loaded, 400);
 }

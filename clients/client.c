@@ -11,9 +11,9 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clients/clock.h"
 #include "clients/exchange.h"
 #include "clients/ids.h"
 #include "clients/url.h"
@@ -28,20 +28,6 @@ struct corehour_client {
     int64_t try_ms;
     unsigned tries_max;
 };
-
-static int64_t clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static void sleep_ms(int64_t wait_ms)
-{
-    struct timespec left = {.tv_sec = wait_ms / 1000, .tv_nsec = (wait_ms % 1000) * 1000000};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR)
-        ;
-}
 
 /* ---- making a client ---- */
 
@@ -167,9 +153,9 @@ static enum corehour_result tries_run(struct corehour_client *client,
     const struct corehour_request *request = prepared->request;
     int64_t deadline_ms = request->deadline_ms > 0 ? request->deadline_ms : client->deadline_ms;
     int64_t try_max_ms = request->try_ms > 0 ? request->try_ms : client->try_ms;
-    int64_t end_ms = clock_ms() + deadline_ms;
+    int64_t end_ms = client_clock_mono_ms() + deadline_ms;
     for (unsigned tries = 1;; tries++) {
-        int64_t try_ms = end_ms - clock_ms();
+        int64_t try_ms = end_ms - client_clock_mono_ms();
         if (try_ms > try_max_ms)
             try_ms = try_max_ms;
         if (try_ms < 1)
@@ -180,10 +166,10 @@ static enum corehour_result tries_run(struct corehour_client *client,
         if (tries >= client->tries_max || !may_repeat(request, ret_attempt, result))
             return result;
         int64_t wait_ms = pause_ms(ret_attempt->answer.retry_after_s, tries);
-        if (clock_ms() + wait_ms >= end_ms)
+        if (client_clock_mono_ms() + wait_ms >= end_ms)
             return result;
         corehour_answer_fini(&ret_attempt->answer);
-        sleep_ms(wait_ms);
+        client_clock_sleep_ms(wait_ms);
     }
 }
 

@@ -78,6 +78,15 @@ static void media_type_take(struct corehour_answer *answer, const char *value, s
         *c = (char)tolower((unsigned char)*c);
 }
 
+/* The number at the front of a text, cut at 9 digits; -1 without one. */
+static int64_t digits_read(const char *text, const char *end)
+{
+    int64_t value = -1;
+    for (int i = 0; i < 9 && text < end && isdigit((unsigned char)*text); i++, text++)
+        value = (value < 0 ? 0 : value * 10) + (*text - '0');
+    return value;
+}
+
 static void header_take(struct corehour_answer *answer,
                         const char *name,
                         const char *value,
@@ -89,9 +98,7 @@ static void header_take(struct corehour_answer *answer,
         if (length < sizeof answer->etag) /* a cut one would match nothing */
             value_copy(value, length, answer->etag, sizeof answer->etag);
     } else if (strcasecmp(name, "retry-after") == 0) {
-        char text[12]; /* seconds; a date, which nobody sends, is ignored */
-        value_copy(value, length, text, sizeof text);
-        answer->retry_after_s = isdigit((unsigned char)text[0]) ? strtoll(text, NULL, 10) : -1;
+        answer->retry_after_s = digits_read(value, value + length); /* a date is ignored */
     } else if (strcasecmp(name, "idempotency-replayed") == 0) {
         answer->replayed = length == 4 && strncasecmp(value, "true", 4) == 0;
     }
@@ -107,7 +114,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *arg)
         length--;
     if (length > 9 && strncasecmp(line, "HTTP/", 5) == 0) {
         const char *space = memchr(line, ' ', length);
-        answer->status = space == NULL ? 0 : (int)strtol(space + 1, NULL, 10);
+        answer->status = space == NULL ? 0 : (int)digits_read(space + 1, line + length);
         return all;
     }
     const char *colon = length == 0 ? NULL : memchr(line, ':', length);
@@ -359,13 +366,14 @@ static enum corehour_result failure_judge(const struct exchange *exchange,
                               collector->bytes_max);
     if (collector->sink_refused)
         return exchange_error(ret_error, COREHOUR_GARBLED, "the answer cannot be written out");
-    if (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT)
+    bool unsent = is_unsent(exchange->curl, code);
+    bool bad_url = code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT;
+    if (bad_url && unsent)
         return exchange_error(ret_error, COREHOUR_INVALID, "%.80s: %.200s", base, why);
-    if (code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_HTTP2 ||
-        code == CURLE_BAD_CONTENT_ENCODING)
+    if (bad_url || code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_BAD_CONTENT_ENCODING)
         return exchange_error(ret_error, COREHOUR_GARBLED, "%.80s does not speak HTTP: %.200s",
                               base, why);
-    if (is_unsent(exchange->curl, code))
+    if (unsent)
         return exchange_error(ret_error, COREHOUR_UNREACHABLE, "%.80s cannot be reached: %.200s",
                               base, why);
     return exchange_error(ret_error, COREHOUR_NO_ANSWER, "%.80s gave no whole answer: %.200s", base,

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
+
+#include "clients/clock.h"
 
 #define PREFIX_MAX   27
 #define ALPHANUMERIC "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -17,9 +18,7 @@ static void uuid_fill(uint8_t ret_bytes[16])
 {
     if (getrandom(ret_bytes, 16, 0) != 16)
         abort();
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    uint64_t now_ms = (uint64_t)client_clock_wall_ms();
     for (unsigned i = 0; i < 6; i++)
         ret_bytes[i] = (uint8_t)(now_ms >> (40 - 8 * i));
     ret_bytes[6] = (uint8_t)((ret_bytes[6] & 0x0f) | 0x70);

@@ -6,12 +6,12 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "clients/cli/kinds.h"
 #include "clients/cli/refusal.h"
 #include "clients/cli/show.h"
 #include "clients/cli/text.h"
+#include "clients/clock.h"
 #include "clients/ids.h"
 
 enum cli_exit request_fail(const struct cli *cli, enum cli_exit exit, const char *format, ...)
@@ -240,13 +240,6 @@ enum cli_exit request_query_append(struct cli *cli, char *path)
 
 /* ---- calling ---- */
 
-static int64_t clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void trace_request(const struct cli *cli, const struct corehour_request *request)
 {
     fprintf(cli->err, "> %s %s\n", request->method, request->path);
@@ -285,13 +278,13 @@ enum cli_exit request_send(struct cli *cli,
         request->deadline_ms = cli->deadline_ms;
     if (cli->trace)
         trace_request(cli, request);
-    int64_t start_ms = clock_ms();
+    int64_t start_ms = client_clock_mono_ms();
     enum corehour_result result = corehour_call(cli->client, request, ret_answer, &error);
     request->path = NULL; /* pointed here */
     if (result != COREHOUR_OK)
         return refusal_no_answer(cli, &error);
     if (cli->trace)
-        trace_answer(cli, ret_answer, clock_ms() - start_ms);
+        trace_answer(cli, ret_answer, client_clock_mono_ms() - start_ms);
     return CLI_DONE;
 }
 

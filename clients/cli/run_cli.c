@@ -2,7 +2,6 @@
 #include "clients/cli/run_cli.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "clients/cli/args.h"
 #include "clients/cli/config.h"
@@ -10,6 +9,7 @@
 #include "clients/cli/refusal.h"
 #include "clients/cli/run.h"
 #include "clients/cli/text.h"
+#include "clients/clock.h"
 
 #ifndef COREHOUR_VERSION
 #    define COREHOUR_VERSION "0"
@@ -72,7 +72,7 @@ enum cli_exit cli_run(int argc, char **argv, FILE *in, FILE *out, FILE *err, boo
     struct config config;
     struct config_error config_error;
     struct cli cli = {
-        .in = in, .out = out, .err = err, .ascii = ascii, .now_s = (int64_t)time(NULL)};
+        .in = in, .out = out, .err = err, .ascii = ascii, .now_s = client_clock_wall_ms() / 1000};
     args_early_scan(argc, argv, &early);
     text_language_set(text_language_choose(early.language));
     if (early.version) {

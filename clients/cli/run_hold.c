@@ -16,7 +16,7 @@ static enum cli_exit verb_path_write(struct cli *cli,
     char cluster[COREHOUR_URL_BYTES];
     const char *slash = strchr(hold, '/');
     snprintf(cluster, sizeof cluster, "%.*s", slash == NULL ? 0 : (int)(slash - hold), hold);
-    strcpy(path, slash == NULL ? "/v1/holds" : "/v1/clusters");
+    snprintf(path, COREHOUR_URL_BYTES, "%s", slash == NULL ? "/v1/holds" : "/v1/clusters");
     bool ok =
         slash == NULL || (corehour_url_segment(path, COREHOUR_URL_BYTES, cluster) == COREHOUR_OK &&
                           corehour_url_append(path, COREHOUR_URL_BYTES, "/jobs") == COREHOUR_OK);
@@ -65,6 +65,27 @@ enum cli_exit run_quote(struct cli *cli)
     return exit;
 }
 
+/* Reads "3" (a task) or "3.1" (its second attempt) to its end. */
+static bool task_read(const char *text, json_int_t *ret_task, json_int_t *ret_attempt)
+{
+    json_int_t numbers[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        size_t digits = strspn(text, "0123456789");
+        if (digits == 0 || digits > 9)
+            return false;
+        for (; digits > 0; digits--, text++)
+            numbers[i] = numbers[i] * 10 + (*text - '0');
+        if (*text == '\0') {
+            *ret_task = numbers[0];
+            *ret_attempt = numbers[1];
+            return true;
+        }
+        if (*text++ != '.')
+            return false;
+    }
+    return false;
+}
+
 /* "HOLD", "HOLD/3" (a task), "HOLD/3.1" (its second attempt) into an object of "runs". */
 static json_t *run_create(const char *text)
 {
@@ -75,19 +96,11 @@ static json_t *run_create(const char *text)
         return NULL;
     memcpy(hold, text, length);
     hold[length] = '\0';
-    long task = 0;
-    long attempt = 0;
-    char nothing = '\0';
-    char *end = &nothing;
-    if (slash != NULL) {
-        task = strtol(slash + 1, &end, 10);
-        if (*end == '.')
-            attempt = strtol(end + 1, &end, 10);
-    }
-    if (*end != '\0' || task < 0 || attempt < 0)
+    json_int_t task = 0;
+    json_int_t attempt = 0;
+    if (slash != NULL && !task_read(slash + 1, &task, &attempt))
         return NULL;
-    return json_pack("{s:s, s:I, s:I}", "hold", hold, "task", (json_int_t)task, "attempt",
-                     (json_int_t)attempt);
+    return json_pack("{s:s, s:I, s:I}", "hold", hold, "task", task, "attempt", attempt);
 }
 
 static void show_results(struct cli *cli, const json_t *body)
@@ -164,7 +177,7 @@ static enum cli_exit page_run(struct cli *cli,
 {
     char path[COREHOUR_URL_BYTES];
     struct corehour_answer answer;
-    strcpy(path, first_path);
+    snprintf(path, sizeof path, "%s", first_path);
     if (*ret_next != '\0' &&
         corehour_url_query(path, sizeof path, "page_token", ret_next) != COREHOUR_OK)
         return request_fail(cli, CLI_OTHER, tr("the page token is too long"));

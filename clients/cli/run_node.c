@@ -152,7 +152,7 @@ static const struct cap_kind *cap_kind_find(struct cli *cli, const char *name)
 
 static enum cli_exit cap_suffix_write(struct cli *cli, const char *cap, char *ret_suffix)
 {
-    strcpy(ret_suffix, "/caps");
+    snprintf(ret_suffix, COREHOUR_URL_BYTES, "/caps");
     if (corehour_url_segment(ret_suffix, COREHOUR_URL_BYTES, cap) == COREHOUR_OK)
         return CLI_DONE;
     return request_fail(cli, CLI_USAGE, tr("\"%s\" cannot be a cap"), cap);

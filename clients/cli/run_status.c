@@ -1,27 +1,20 @@
 /* Is the daemon there; what is its contract. */
 #include <inttypes.h>
-#include <time.h>
 
 #include "clients/cli/request.h"
 #include "clients/cli/run.h"
 #include "clients/cli/show.h"
 #include "clients/cli/text.h"
-
-static int64_t clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
+#include "clients/clock.h"
 
 enum cli_exit run_status(struct cli *cli)
 {
     struct corehour_answer answer;
-    int64_t start_ms = clock_ms();
+    int64_t start_ms = client_clock_mono_ms();
     enum cli_exit exit = request_call(cli, "GET", cli->command->path, NULL, &answer);
     if (exit != CLI_DONE)
         return exit;
-    int64_t took_ms = clock_ms() - start_ms;
+    int64_t took_ms = client_clock_mono_ms() - start_ms;
     if (cli->json || answer.status != 200) {
         exit = request_report(cli, &answer, NULL);
     } else {

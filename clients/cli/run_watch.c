@@ -1,9 +1,7 @@
 /* What goes on until it ends or somebody ends it: a live view, a cluster's feed. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "clients/cli/node.h"
@@ -12,6 +10,7 @@
 #include "clients/cli/show_balance.h"
 #include "clients/cli/show_hold.h"
 #include "clients/cli/text.h"
+#include "clients/clock.h"
 #include "clients/units.h"
 
 /* What was seen last, so that only changes are printed where the screen cannot be redrawn. */
@@ -21,13 +20,6 @@ struct watch {
     char *seen;   /* the last answer's bytes */
     int64_t every_s;
 };
-
-static void sleep_s(int64_t seconds)
-{
-    struct timespec left = {.tv_sec = seconds};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR)
-        ;
-}
 
 /* Whether the answer differs from the last one; keeps it. */
 static bool is_new(struct watch *watch, const struct corehour_answer *answer)
@@ -42,7 +34,7 @@ static bool is_new(struct watch *watch, const struct corehour_answer *answer)
 static void screen_clear(const struct watch *watch)
 {
     char now[COREHOUR_UNITS_TEXT_BYTES];
-    corehour_time_format((int64_t)time(NULL), now);
+    corehour_time_format(client_clock_wall_ms() / 1000, now);
     if (watch->redraws && !watch->cli->json)
         fputs("\033[H\033[2J", watch->cli->out);
     if (!watch->cli->json)
@@ -115,7 +107,7 @@ static enum cli_exit hold_watch(struct watch *watch)
     bool over = false;
     enum cli_exit exit = hold_look(watch, false, &over);
     while ((exit == CLI_DONE && !over) || is_passing(exit)) {
-        sleep_s(watch->every_s);
+        client_clock_sleep_ms(watch->every_s * 1000);
         exit = hold_look(watch, false, &over);
     }
     return exit;
@@ -125,7 +117,7 @@ static enum cli_exit node_watch(struct watch *watch)
 {
     enum cli_exit exit = CLI_DONE;
     while (exit == CLI_DONE || is_passing(exit)) {
-        sleep_s(watch->every_s);
+        client_clock_sleep_ms(watch->every_s * 1000);
         exit = node_look(watch, false);
     }
     return exit;
@@ -223,7 +215,7 @@ enum cli_exit run_feed(struct cli *cli)
     do {
         exit = feed_poll(cli, wait_s, &after);
         if (is_passing(exit))
-            sleep_s(2);
+            client_clock_sleep_ms(2000);
     } while (!once && (exit == CLI_DONE || is_passing(exit)));
     return exit;
 }

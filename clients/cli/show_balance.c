@@ -42,11 +42,15 @@ void show_bar(int64_t used, int64_t frozen, int64_t limit, bool ascii, char *ret
     int used_cells = limit == 0 ? 0 : cells_of(used, limit);
     int all_cells = limit == 0 ? SHOW_BAR_CELLS : cells_of(committed, limit);
     const char *marks[3] = {ascii ? "#" : "█", ascii ? "=" : "▒", ascii ? "." : "·"};
-    char *at = ret_text;
-    *at++ = '[';
-    for (int i = 0; i < SHOW_BAR_CELLS; i++)
-        at = stpcpy(at, i < used_cells ? marks[0] : i < all_cells ? marks[1] : marks[2]);
-    snprintf(at, 16, "] %3" PRId64 "%%",
+    size_t at = 1;
+    ret_text[0] = '[';
+    for (int i = 0; i < SHOW_BAR_CELLS; i++) {
+        const char *mark = i < used_cells ? marks[0] : i < all_cells ? marks[1] : marks[2];
+        size_t length = strlen(mark);
+        memcpy(ret_text + at, mark, length);
+        at += length;
+    }
+    snprintf(ret_text + at, SHOW_BAR_BYTES - at, "] %3" PRId64 "%%",
              limit == 0 ? 100 : percent_of(committed, limit) % 10000000);
 }
 

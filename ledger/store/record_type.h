@@ -8,8 +8,12 @@
 #ifndef LEDGER_STORE_RECORD_TYPE_H
 #define LEDGER_STORE_RECORD_TYPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "ledger/base/check.h"
+#include "ledger/core/record.h"
 
 enum field_kind {
     FIELD_I64,  /* int64_t */
@@ -27,14 +31,16 @@ struct record_field {
     size_t size;         /* TEXT, BLOB: bytes; LIST: the most elements */
     size_t count_offset; /* LIST */
     size_t columns;      /* LIST */
+    bool fixed;          /* set when inserted, the same ever after: a put does not write it again */
 };
 
 struct record_type {
     const char *name; /* the table's */
     int id;           /* enum record_id: index into record_types[] */
     size_t bytes;     /* of the struct */
-    size_t key_count; /* the first fields are the key */
+    size_t key_count; /* the first fields are the key; never a LIST */
     size_t field_count;
+    bool append_only; /* inserted, never put again nor removed: the journal (SPEC 9.1) */
     const struct record_field *fields;
 };
 
@@ -70,5 +76,36 @@ enum record_id {
 };
 
 extern const struct record_type record_types[RECORD__COUNT];
+
+/* Room for any record: scratch for reading rows of every type. */
+union record_any {
+    struct node node;
+    struct name name;
+    struct counter counter;
+    struct node_month node_month;
+    struct cluster cluster;
+    struct rate_version rate_version;
+    struct rate_row rate_row;
+    struct grant grant;
+    struct movement movement;
+    struct hold hold;
+    struct hold_id hold_id;
+    struct job job;
+    struct task task;
+    struct run run;
+    struct run_host run_host;
+    struct adjustment adjustment;
+    struct waiting waiting;
+    struct feed_event feed_event;
+    struct entry entry;
+    struct chain_link chain_link;
+    struct root_state root_state;
+    struct dims dims;
+    struct usage usage;
+    struct zone_step zone_step;
+    struct sequence sequence;
+    struct token token;
+    struct unattributed unattributed;
+};
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * The named selections: every list that anyone may ask of an engine.
- * schema/queries/select_<name>.sql on SQL engines, a filter in memory.c on that one; rows come in
- * the order said here. At most args.limit rows (0: all).
+ * schema/queries/select_<name>.sql on SQL engines, a filter in memory_select.c on that one; rows
+ * come in the order said here. At most args.limit rows (0: all).
  */
 #ifndef LEDGER_STORE_SELECT_H
 #define LEDGER_STORE_SELECT_H
@@ -27,15 +27,17 @@ enum select_kind {
                              after (hold n[2], task n[3], attempt n[4]) */
     SELECT_HOLDS_DUE,     /* struct hold; due_s > 0 and due_s <= n[0]; by due_s, hold_no */
     SELECT_HOLDS, /* struct hold; hold_no < n[0], newest first; filters: n[1] project (0 any), n[2]
-                     member, n[3] cluster, n[4] root, n[5] 1 = only open or waiting; the rest is
-                     filtered by the reader */
+                     member, n[3] cluster, n[4] root, n[5] 1 = only open ones (frozen, running,
+                     suspended or waiting tasks); the rest is filtered by the reader. A look-up in an
+                     index where a project is given or only open ones are wanted; else a walk
+                     through all holds: give a limit */
     SELECT_HOLDS_OPEN,      /* struct hold; of project n[0], open tasks; by frozen_mcs descending,
                                hold_no */
     SELECT_WAITING,         /* struct waiting; of root n[0]; by wait_no */
     SELECT_FEED,            /* struct feed_event; cluster n[0], seq > n[1]; by seq */
     SELECT_ENTRIES,         /* struct entry; root n[0], seq > n[1]; by seq */
-    SELECT_ENTRIES_OF_HOLD, /* struct entry; n[0] root, n[1] hold; by seq (slow: for one hold's page
-                               only) */
+    SELECT_ENTRIES_OF_HOLD, /* struct entry; n[0] root, n[1] hold, n[2] < seq <= n[3] (0: to the
+                               end); by seq. A walk through that part of the journal: bound it */
     SELECT_CHAIN,           /* struct chain_link; root n[0], txn_no > n[1]; by txn_no */
     SELECT_USAGE,           /* struct usage; root n[0], months n[1]..n[2] (booked); by key */
     SELECT_USAGE_DAYS,      /* struct usage; root n[0], days n[1]..n[2]; by key */
@@ -58,13 +60,18 @@ enum select_kind {
     SELECT_ALL_DIMS,
     SELECT_ALL_WAITING,
     SELECT_ALL_ROOT_STATES, /* by key */
+    /* how engines answer SELECT_HOLDS, with its arguments; store_select() chooses, nobody else asks */
+    SELECT_HOLDS_OF_PROJECT,
+    SELECT_HOLDS_STILL_OPEN,
     SELECT__COUNT
 };
 
+enum { SELECT_INTEGERS = 6, SELECT_TEXTS = 1 };
+
 struct select_args {
-    int64_t n[6];
-    const char *s[1];
-    int64_t limit;
+    int64_t n[SELECT_INTEGERS];
+    const char *s[SELECT_TEXTS]; /* borrowed */
+    int64_t limit;               /* 0: all */
 };
 
 /* What a selection takes and gives. */

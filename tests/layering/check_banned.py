@@ -18,6 +18,8 @@ LINES_MAX = 1000
 # Files where one rule does not apply, with the reason.
 EXEMPT = {
     ("ledger/base/clock.c", CLOCK): "the only clock",
+    ("clients/clock.c", CLOCK): "the clients' only clock; they share no code with the daemon",
+    ("clients/cli/text.c", BANNED): "setlocale, once at the start of the program and for LC_CTYPE only: wcwidth needs it",
 }
 
 

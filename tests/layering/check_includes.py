@@ -13,6 +13,8 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(?:"([^"]+)"|<([^>]+)>)', re.M
 PURE_BASE = {f"ledger/base/{name}.h" for name in ("amount", "calendar", "check", "civil", "digest", "error", "limits", "text")}
 # System headers that a pure file may include.
 PURE_SYSTEM = {"assert.h", "inttypes.h", "limits.h", "stdarg.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "string.h"}
+# Headers that are installed side by side: they name each other without a folder.
+INSTALLED = {f"clients/{name}.h" for name in ("client", "ids", "result", "units", "url")}
 # Libraries by the first part of their header's name, and who may use them.
 LIBRARIES = {
     "nettle/": ("ledger/base/digest.",),
@@ -82,6 +84,8 @@ def faults_of(path):
     if first:
         faults.append(first)
     for own, system in includes:
+        if path in INSTALLED and f"clients/{own}" in INSTALLED:
+            continue
         if own and "/" not in own:
             faults.append(f'{path}: "{own}" is not written from the top of the tree')
         elif own and not may_include(path, own):

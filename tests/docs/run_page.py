@@ -1,6 +1,6 @@
 """Run the commands of a page of documentation and compare their output with the page.
 
-usage: test_docs.py BUILD_DIR PAGE.md...
+usage: run_page.py BUILD_DIR PAGE.md...
 
 All ```sh blocks of a page run in one shell, in order, with the programs of BUILD_DIR in PATH; the page's data folder
 (/tmp/corehour-tour) and port (127.0.0.1:8480) are replaced by temporary ones. A ```json block after one is what it must

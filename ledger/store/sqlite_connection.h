@@ -1,0 +1,88 @@
+/*
+ * Inside the SQLite engine: one connection, what its files share.
+ *
+ *   sqlite.c             the engine: transactions, get, put, insert, remove, select
+ *   sqlite_connection.c  open, pragmas, statement catalogue, starting over after an I/O error
+ *   sqlite_record.c      records to parameters and columns to records
+ *   sqlite_maintain.c    checkpoints, backup, integrity check
+ */
+#ifndef LEDGER_STORE_SQLITE_CONNECTION_H
+#define LEDGER_STORE_SQLITE_CONNECTION_H
+
+#include <sqlite3.h>
+
+#include "ledger/store/record_value.h"
+#include "ledger/store/store.h"
+#include "schema/sql.h"
+
+enum {
+    /* Lists of one record as text while they are bound: no record has more lists than this. */
+    SQLITE_LISTS = 5,
+    SQLITE_BUSY_MS = 5000, /* wait for another process that recovers the WAL */
+};
+
+struct sqlite_connection {
+    sqlite3 *db; /* NULL: starting over failed */
+    char *path;
+    enum store_access access;
+    int lock_fd; /* of the writer's lock file; -1 for readers */
+    bool in_transaction;
+    bool suspect;      /* an I/O error: to be closed and opened again before the next use */
+    int64_t wal_pages; /* in the WAL after the last commit */
+    int64_t wal_kept;  /* of them, already copied to the database file */
+    int64_t wal_tried; /* wal_pages at the last checkpoint */
+    sqlite3_stmt *statements[QUERY__COUNT]; /* NULL: not for this access */
+    char list_text[SQLITE_LISTS][RECORD_LIST_TEXT_BYTES];
+};
+
+/* Open a connection as store_open() says; ret_connection is owned: sqlite_connection_close(). */
+enum error_code sqlite_connection_open(const char *path,
+                                       enum store_access access,
+                                       struct sqlite_connection **ret_connection,
+                                       struct error *err);
+void sqlite_connection_close(struct sqlite_connection *connection);
+
+/* Before use: start over if an I/O error has made the connection suspect. ERR_UNAVAILABLE while
+ * that fails. */
+enum error_code sqlite_connection_ready(struct sqlite_connection *connection, struct error *err);
+
+/*
+ * Describe a failed call: ERR_UNAVAILABLE for what may pass (disk, memory, locks), ERR_INTERNAL for
+ * damage and bugs. Marks the connection suspect where SQLite's own state can no longer be trusted.
+ */
+enum error_code sqlite_connection_fail(struct sqlite_connection *connection,
+                                       int result,
+                                       const char *doing,
+                                       struct error *err);
+
+/* Run SQL without parameters or rows: the engine's own BEGIN, PRAGMA and the like. */
+enum error_code sqlite_connection_run(struct sqlite_connection *connection,
+                                      const char *sql,
+                                      struct error *err);
+
+/* The number that a pragma or query of one row and column gives. */
+enum error_code sqlite_connection_number(struct sqlite_connection *connection,
+                                         const char *sql,
+                                         int64_t *ret_number,
+                                         struct error *err);
+
+/* Parameters ?1.. from the fields of a record: all, or the first key_count. SQLITE_OK or SQLite's
+ * error. Texts are bound where they are: the record must live until the step. */
+int sqlite_record_bind(struct sqlite_connection *connection,
+                       sqlite3_stmt *statement,
+                       const struct record_type *type,
+                       size_t field_count,
+                       const void *record);
+
+/* The columns of the current row into a record. ERR_INTERNAL: what is stored is no such record. */
+enum error_code sqlite_record_read(sqlite3_stmt *statement,
+                                   const struct record_type *type,
+                                   void *ret_record,
+                                   struct error *err);
+
+/* The vtable's maintain, backup and verify. */
+enum error_code sqlite_maintain(void *handle, struct error *err);
+enum error_code sqlite_backup(void *handle, const char *to, struct error *err);
+enum error_code sqlite_verify(void *handle, struct error *err);
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * Records to parameters, columns to records, by descriptor alone.
+ *
+ * This is the hot path of every write: no allocation, texts are bound where they lie in the record.
+ * What is read is never trusted: a number that does not fit its field, a text that is too long or
+ * holds a NUL, a list that is not canonical is damage and is named as such.
+ */
+#include <string.h>
+
+#include "ledger/store/sqlite_connection.h"
+
+int sqlite_record_bind(struct sqlite_connection *connection,
+                       sqlite3_stmt *statement,
+                       const struct record_type *type,
+                       size_t field_count,
+                       const void *record)
+{
+    int result = SQLITE_OK;
+    size_t lists = 0;
+    for (size_t i = 0; i < field_count && result == SQLITE_OK; i++) {
+        const struct record_field *field = &type->fields[i];
+        const char *at = (const char *)record + field->offset;
+        int index = (int)i + 1;
+        int64_t wide;
+        int32_t narrow;
+        switch (field->kind) {
+        case FIELD_I64:
+            memcpy(&wide, at, sizeof wide);
+            result = sqlite3_bind_int64(statement, index, wide);
+            break;
+        case FIELD_I32:
+            memcpy(&narrow, at, sizeof narrow);
+            result = sqlite3_bind_int(statement, index, narrow);
+            break;
+        case FIELD_TEXT:
+            result = sqlite3_bind_text(statement, index, at, -1, SQLITE_STATIC);
+            break;
+        case FIELD_BLOB:
+            result = sqlite3_bind_blob(statement, index, at, (int)field->size, SQLITE_STATIC);
+            break;
+        case FIELD_LIST: {
+            assert(lists < SQLITE_LISTS);
+            char *text = connection->list_text[lists++];
+            int bytes = (int)record_list_encode(field, record, text);
+            result = sqlite3_bind_text(statement, index, text, bytes, SQLITE_STATIC);
+            break;
+        }
+        }
+    }
+    return result;
+}
+
+static bool read_text(sqlite3_stmt *statement,
+                      int column,
+                      const struct record_field *field,
+                      char *to)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+    size_t bytes = (size_t)sqlite3_column_bytes(statement, column);
+    if (text == NULL || bytes >= field->size || memchr(text, '\0', bytes) != NULL) {
+        return false;
+    }
+    memcpy(to, text, bytes + 1);
+    return true;
+}
+
+static bool read_field(sqlite3_stmt *statement,
+                       int column,
+                       const struct record_field *field,
+                       void *ret_record)
+{
+    char *to = (char *)ret_record + field->offset;
+    switch (field->kind) {
+    case FIELD_I64: {
+        int64_t value = sqlite3_column_int64(statement, column);
+        memcpy(to, &value, sizeof value);
+        return true;
+    }
+    case FIELD_I32: {
+        int64_t value = sqlite3_column_int64(statement, column);
+        int32_t narrow = (int32_t)value;
+        memcpy(to, &narrow, sizeof narrow);
+        return narrow == value;
+    }
+    case FIELD_TEXT:
+        return read_text(statement, column, field, to);
+    case FIELD_BLOB: {
+        const void *blob = sqlite3_column_blob(statement, column);
+        if (blob == NULL || (size_t)sqlite3_column_bytes(statement, column) != field->size) {
+            return false;
+        }
+        memcpy(to, blob, field->size);
+        return true;
+    }
+    case FIELD_LIST:
+        break;
+    }
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+    size_t bytes = (size_t)sqlite3_column_bytes(statement, column);
+    return text != NULL && record_list_decode(field, text, bytes, ret_record);
+}
+
+enum error_code sqlite_record_read(sqlite3_stmt *statement,
+                                   const struct record_type *type,
+                                   void *ret_record,
+                                   struct error *err)
+{
+    for (size_t i = 0; i < type->field_count; i++) {
+        if (!read_field(statement, (int)i, &type->fields[i], ret_record)) {
+            return error_set(err, ERR_INTERNAL,
+                             "the ledger is damaged or out of memory: unreadable %s of a %s",
+                             type->fields[i].name, type->name);
+        }
+    }
+    return ERR_OK;
+}

@@ -1,0 +1,9 @@
+-- get_entry: a journal entry, by its key.
+-- Parameters: ?1 root_no, ?2 seq.
+-- Columns: all of entry, in the order of the table; at most one row.
+SELECT
+    root_no, seq, kind, from_part, to_part, from_grant_no, to_grant_no, amount_mcs, hold_no, task,
+    attempt, month, period, at_ms
+FROM entry
+WHERE root_no = ?1
+    AND seq = ?2;

@@ -1,0 +1,10 @@
+-- select_clusters: all clusters.
+-- Parameters: ?1 at most so many rows.
+-- Columns: all of cluster, in the order of the table.
+SELECT
+    cluster_no, kind, mode, on_insufficient, on_exhausted, fail_policy, state, window_s,
+    stop_grace_s, ttl_s, heartbeat_s, stale_after_s, agent_seen_s, agent_resumed_s, feed_seq,
+    used_until_s, version, created_ms, name, roots
+FROM cluster
+ORDER BY cluster_no
+LIMIT ?1;

@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "ledger/base/cleanup.h"
+#include "ledger/base/clock.h"
 #include "ledger/store/engines.h"
 #include "ledger/store/record_value.h"
 
@@ -252,12 +253,10 @@ static enum error_code hold_lock(struct handle *handle, bool to_write, struct er
         handle->holds++;
         return ERR_OK;
     }
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += WAIT_S;
+    const struct timespec until = {.tv_sec = clock_wall_ms() / 1000 + WAIT_S};
     pthread_rwlock_t *lock = &handle->database->lock;
-    int failed = to_write ? pthread_rwlock_clockwrlock(lock, CLOCK_MONOTONIC, &until)
-                          : pthread_rwlock_clockrdlock(lock, CLOCK_MONOTONIC, &until);
+    int failed = to_write ? pthread_rwlock_timedwrlock(lock, &until)
+                          : pthread_rwlock_timedrdlock(lock, &until);
     if (failed != 0) {
         return error_set(err, ERR_UNAVAILABLE,
                          "the memory engine waited %d s for a transaction or snapshot to end",

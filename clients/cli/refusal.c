@@ -72,23 +72,6 @@ static void node_write(const json_t *violation, char *ret_text, size_t size_byte
         snprintf(ret_text, size_bytes, "%s %s", tr(show_text(violation, "kind")), node);
 }
 
-/* What a cap's figures count: "core-hours", "GPUs". */
-static const char *unit_word(const char *unit)
-{
-    static const struct {
-        const char *unit;
-        const char *word;
-    } words[] = {{"mcs", "core-hours"},
-                 {"mcores", "cores"},
-                 {"mgpus", "GPUs"},
-                 {"jobs", "jobs"},
-                 {"s", "time"}};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(words[i].unit, unit) == 0)
-            return tr(words[i].word);
-    return unit;
-}
-
 static void violation_row(struct table *table, const json_t *violation)
 {
     static const char *const figures[] = {"limit",     "used",      "frozen",
@@ -103,7 +86,7 @@ static void violation_row(struct table *table, const json_t *violation)
         show_figure(unit, json_object_get(violation, figures[i]), figure);
         table_cell(table, figure);
     }
-    table_cell(table, unit_word(unit));
+    table_cell(table, show_unit_word(unit));
     table_cell(table, show_text(violation, "resets_at"));
 }
 

@@ -129,6 +129,22 @@ void show_figure(const char *unit, const json_t *value, char *ret_text)
     plain_format(number, ret_text);
 }
 
+const char *show_unit_word(const char *unit)
+{
+    static const struct {
+        const char *unit;
+        const char *word;
+    } words[] = {{"mcs", "core-hours"},
+                 {"mcores", "cores"},
+                 {"mgpus", "GPUs"},
+                 {"jobs", "jobs"},
+                 {"s", "time"}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i].unit, unit) == 0)
+            return tr(words[i].word);
+    return unit;
+}
+
 /* ---- values ---- */
 
 static void value_write(FILE *out, const char *field, const json_t *value, bool unit);

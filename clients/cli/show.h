@@ -26,6 +26,9 @@ void show_title(const char *field, char *ret_title);
 /* A figure of a cap or violation in its unit ("mcs" as core-hours, ...). null: "unlimited". 40 bytes. */
 void show_figure(const char *unit, const json_t *value, char *ret_text);
 
+/* What a cap's figures count, in the language set: "core-hours", "GPUs". */
+const char *show_unit_word(const char *unit);
+
 /* The value of an integer field, also when it came as a string; `otherwise` for anything else. */
 int64_t show_integer(const json_t *object, const char *field, int64_t otherwise);
 

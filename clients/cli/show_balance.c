@@ -166,7 +166,6 @@ void show_cap(struct cli *cli, const json_t *cap)
     place_write(cap, place, sizeof place);
     show_figure(unit, json_object_get(cap, "limit"), figure);
     text_print(cli->out, place);
-    fprintf(cli->out, "  %s  %s %s", tr(show_text(cap, "cap")), figure,
-            tr(strcmp(unit, "mcs") == 0 ? "core-hours" : ""));
+    fprintf(cli->out, "  %s  %s %s", tr(show_text(cap, "cap")), figure, show_unit_word(unit));
     fprintf(cli->out, "%s%s\n", *cap_remark(cap) == '\0' ? "" : "  ", cap_remark(cap));
 }

@@ -36,7 +36,9 @@ struct run {
 static struct run run_line(const char *line, const char *input)
 {
     static char words[4096];
-    char *argv[WORDS_MAX] = {"corehour"};
+    static char name[] = "corehour";
+    static char nothing[] = "\n";
+    char *argv[WORDS_MAX] = {name};
     int argc = 1;
     size_t bytes;
     struct run run = {0};
@@ -47,14 +49,16 @@ static struct run run_line(const char *line, const char *input)
                 *c = ' ';
         argv[argc++] = word;
     }
-    FILE *in =
-        fmemopen((void *)(input == NULL ? "" : input), input == NULL ? 1 : strlen(input), "r");
+    char *typed = input == NULL ? nothing : strdup(input);
+    FILE *in = fmemopen(typed, strlen(typed), "r");
     FILE *out = open_memstream(&run.out, &bytes);
     FILE *err = open_memstream(&run.err, &bytes);
     run.exit = cli_run(argc, argv, in, out, err, true);
     fclose(in);
     fclose(out);
     fclose(err);
+    if (typed != nothing)
+        free(typed);
     return run;
 }
 

@@ -16,7 +16,7 @@
 #include "ledger/core/record.h"
 
 enum {
-    VIEW_GRANTS = 96,
+    VIEW_GRANTS = 128, /* LIMIT_GRANTS of a payer, and ended ones that are still drawn on */
     PLAN_ENTRIES = 1024,
     PLAN_USAGE = 8448, /* a run of LIMIT_RUN_DAYS, taken back and booked anew */
     PLAN_FEED = 4,

@@ -9,7 +9,7 @@ import tree
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 
-# All that core may use of base: the modules that only compute (check_pure.py looks at the linked symbols).
+# All that core may use of base: pure modules, and struct digest as plain data (check_pure.py looks at the linked symbols).
 PURE_BASE = {f"ledger/base/{name}.h" for name in ("amount", "calendar", "check", "civil", "digest", "error", "limits", "text")}
 # System headers that a pure file may include.
 PURE_SYSTEM = {"assert.h", "inttypes.h", "limits.h", "stdarg.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "string.h"}

@@ -1,0 +1,150 @@
+/* Tokens (SPEC 10.1): stored by the hash that the server made; the token itself is never seen here. */
+#include <string.h>
+
+#include "ledger/admin.h"
+#include "ledger/names.h"
+
+/* A token's hash by its id. */
+struct find_token {
+    const char *id;
+    bool found;
+    struct digest hash;
+};
+
+static bool find_token(void *context, const void *record)
+{
+    const struct token *token = record;
+    struct find_token *find = context;
+    if (strcmp(token->id, find->id) == 0) {
+        find->found = true;
+        find->hash = token->hash;
+    }
+    return !find->found;
+}
+
+static struct cell *token_of(struct ledger *ledger, const char *id)
+{
+    struct find_token find = {.id = id};
+    struct select_args args = {0};
+    working_set_select(ledger->set, SELECT_TOKENS, &args, find_token, &find);
+    return find.found ? working_set_find(ledger->set, RECORD_TOKEN, &find.hash) : NULL;
+}
+
+/* project/person */
+static enum error_code find_person(struct ledger *ledger,
+                                   const char *place,
+                                   int64_t *ret_no,
+                                   struct error *err)
+{
+    char project[RECORD_NAME_BYTES];
+    const char *slash = strchr(place, '/');
+    if (slash == NULL) {
+        return error_set_field(err, ERR_INVALID_FIELD, "place", "a member's place is PROJECT/USER");
+    }
+    memcpy(project, place, (size_t)(slash - place));
+    project[slash - place] = '\0';
+    struct cell *cell;
+    enum error_code code = names_node(ledger, NODE_PROJECT, project, &cell, err);
+    if (code != ERR_OK) {
+        return code;
+    }
+    int64_t project_no = ((const struct node *)cell_record(cell))->node_no;
+    struct cell *member = names_member(ledger, project_no, slash + 1);
+    if (member == NULL) {
+        return error_set_field(err, ERR_NOT_FOUND, "place", "no member %s", place);
+    }
+    *ret_no = ((const struct node *)cell_record(member))->node_no;
+    return ERR_OK;
+}
+
+static enum error_code find_place(struct ledger *ledger,
+                                  const struct token *token,
+                                  int64_t *ret_no,
+                                  struct error *err)
+{
+    struct cell *cell;
+    enum error_code code;
+    *ret_no = 0;
+    switch (token->role) {
+    case ROLE_ADMIN:
+        return ERR_OK;
+    case ROLE_SCHEDULER:
+        code = names_cluster_by_name(ledger, token->place, &cell, err);
+        if (code == ERR_OK) {
+            *ret_no = ((const struct cluster *)cell_record(cell))->cluster_no;
+        }
+        return code;
+    case ROLE_LEAD:
+    case ROLE_FINANCE:
+    case ROLE_VIEWER:
+        code = names_node(ledger, NODE_MEMBER, token->place, &cell, err);
+        if (code == ERR_OK) {
+            *ret_no = ((const struct node *)cell_record(cell))->node_no;
+        }
+        return code;
+    case ROLE_MEMBER:
+        return find_person(ledger, token->place, ret_no, err);
+    }
+    return error_set_field(err, ERR_INVALID_FIELD, "role", "no such role");
+}
+
+enum error_code admin_put_token(struct ledger *ledger,
+                                const struct command *command,
+                                struct ledger_result *ret_result,
+                                struct error *err)
+{
+    const struct token *given = &command->token.token;
+    int64_t place_no;
+    enum error_code code = find_place(ledger, given, &place_no, err);
+    if (code != ERR_OK) {
+        return code;
+    }
+    struct cell *cell = working_set_find(ledger->set, RECORD_TOKEN, &given->hash);
+    if (cell_exists(cell) || token_of(ledger, given->id) != NULL) {
+        return error_set_field(err, ERR_ID_REUSED, "id", "there is a token %s already", given->id);
+    }
+    struct token *row = working_set_make(ledger->set, cell);
+    *row = *given;
+    row->token_no = row_take_no(ledger->set, "token");
+    row->revoked = 0;
+    row->place_no = place_no;
+    row->used_s = 0;
+    row->created_ms = admin_now_ms(ledger);
+    ret_result->created = true;
+    return ERR_OK;
+}
+
+enum error_code admin_revoke_token(struct ledger *ledger,
+                                   const struct command *command,
+                                   struct ledger_result *ret_result,
+                                   struct error *err)
+{
+    struct cell *cell = token_of(ledger, command->token.token.id);
+    if (cell == NULL || !cell_exists(cell)) {
+        return error_set(err, ERR_NOT_FOUND, "no token %s", command->token.token.id);
+    }
+    if (((const struct token *)cell_record(cell))->revoked != 0) {
+        ret_result->no_effect = true;
+        return ERR_OK;
+    }
+    struct token *row = working_set_change(ledger->set, cell);
+    row->revoked = 1;
+    return ERR_OK;
+}
+
+enum error_code admin_touch_token(struct ledger *ledger,
+                                  const struct command *command,
+                                  struct ledger_result *ret_result,
+                                  struct error *err)
+{
+    struct cell *cell = working_set_find(ledger->set, RECORD_TOKEN, &command->due.token);
+    int64_t minute_s = admin_now_ms(ledger) / 60000 * 60;
+    (void)err;
+    if (!cell_exists(cell) || ((const struct token *)cell_record(cell))->used_s >= minute_s) {
+        ret_result->no_effect = true;
+        return ERR_OK;
+    }
+    struct token *row = working_set_change(ledger->set, cell);
+    row->used_s = minute_s;
+    return ERR_OK;
+}

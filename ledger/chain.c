@@ -1,0 +1,129 @@
+/* See chain.h. */
+#include "ledger/chain.h"
+
+#include <stdlib.h>
+
+#include "ledger/apply.h"
+#include "ledger/shell.h"
+
+void chain_hash_begin(struct digest_state *state,
+                      const struct digest *previous,
+                      int64_t txn_no,
+                      int64_t at_ms)
+{
+    digest_init(state);
+    digest_update(state, previous->bytes, sizeof previous->bytes);
+    digest_update_i64(state, txn_no);
+    digest_update_i64(state, at_ms);
+}
+
+static uint8_t *put_i64(uint8_t *to, int64_t value)
+{
+    uint64_t bits = __builtin_bswap64((uint64_t)value);
+    __builtin_memcpy(to, &bits, sizeof bits);
+    return to + sizeof bits;
+}
+
+void chain_hash_entry(struct digest_state *state, const struct entry *entry)
+{
+    const int64_t fields[] = {
+        entry->seq,           entry->kind,        entry->from_part,  entry->to_part,
+        entry->from_grant_no, entry->to_grant_no, entry->amount_mcs, entry->hold_no,
+        entry->task,          entry->attempt,     entry->month,      entry->period,
+        entry->at_ms,
+    };
+    uint8_t bytes[sizeof fields];
+    uint8_t *at = bytes;
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+        at = put_i64(at, fields[i]);
+    }
+    digest_update(state, bytes, sizeof bytes);
+}
+
+/* A link in the making. */
+struct open_link {
+    int64_t root_no;
+    int64_t txn_no;
+    int64_t first_seq;
+    int64_t last_seq;
+    int64_t at_ms;
+    struct digest_state state;
+};
+
+static void open_link(struct ledger *ledger, const struct entry *entry, struct open_link *link)
+{
+    const struct root_state *state = row_get(ledger->set, RECORD_ROOT_STATE, entry->root_no);
+    static const struct root_state none;
+    state = state == NULL ? &none : state;
+    *link = (struct open_link){
+        .root_no = entry->root_no,
+        .txn_no = state->last_txn + 1,
+        .first_seq = entry->seq,
+        .at_ms = entry->at_ms,
+    };
+    chain_hash_begin(&link->state, &state->hash, link->txn_no, link->at_ms);
+}
+
+static void close_link(struct ledger *ledger, struct open_link *link)
+{
+    struct chain_link *row = working_set_append(ledger->set, RECORD_CHAIN_LINK);
+    *row = (struct chain_link){
+        .root_no = link->root_no,
+        .txn_no = link->txn_no,
+        .first_seq = link->first_seq,
+        .last_seq = link->last_seq,
+        .at_ms = link->at_ms,
+        .hash = digest_finish(&link->state),
+    };
+    struct root_state *state = apply_root_state(ledger, link->root_no);
+    state->last_txn = link->txn_no;
+    state->last_ms = link->at_ms;
+    state->hash = row->hash;
+}
+
+/* The link of an entry's root among those open; a new one where there is none. NULL: no memory. */
+static struct open_link *link_of(struct ledger *ledger,
+                                 struct map *links,
+                                 const struct entry *entry)
+{
+    struct open_link *link = map_get(links, entry->root_no);
+    if (link == NULL) {
+        link = malloc(sizeof *link);
+        if (link == NULL || !map_add(links, entry->root_no, link)) {
+            free(link);
+            return NULL;
+        }
+        open_link(ledger, entry, link);
+    }
+    return link;
+}
+
+void chain_seal(struct ledger *ledger)
+{
+    struct map links;
+    map_init(&links, free);
+    const struct cell *position = NULL;
+    struct open_link *link = NULL;
+    for (;;) {
+        const struct entry *entry = working_set_appended(ledger->set, RECORD_ENTRY, &position);
+        if (entry == NULL) {
+            break;
+        }
+        if (link == NULL || link->root_no != entry->root_no) {
+            link = link_of(ledger, &links, entry);
+        }
+        if (link == NULL) {
+            struct error err;
+            (void)error_set(&err, ERR_UNAVAILABLE, "out of memory for the journal's chain");
+            working_set_fail(ledger->set, &err);
+            break;
+        }
+        link->last_seq = entry->seq;
+        chain_hash_entry(&link->state, entry);
+    }
+    size_t at = 0;
+    for (link = map_next(&links, &at); link != NULL; link = map_next(&links, &at)) {
+        close_link(ledger, link);
+    }
+    map_fini(&links);
+}

@@ -1,0 +1,31 @@
+/*
+ * The SHA-256 chain of a root's journal: one link for each transaction that has entries (SPEC 9.2).
+ *
+ *   hash = SHA-256(previous hash || txn_no || at_ms || each entry's encoding)
+ *
+ * Numbers are 8 bytes, most significant first. An entry is its seq, kind, from_part, to_part,
+ * from_grant_no, to_grant_no, amount_mcs, hold_no, task, attempt, month, period, at_ms: internal
+ * numbers only, no names of people.
+ */
+#ifndef LEDGER_CHAIN_H
+#define LEDGER_CHAIN_H
+
+#include "ledger/base/digest.h"
+#include "ledger/core/record.h"
+
+struct ledger;
+
+/** Begin a link's hash. */
+void chain_hash_begin(struct digest_state *state,
+                      const struct digest *previous,
+                      int64_t txn_no,
+                      int64_t at_ms);
+
+/** Add an entry. */
+void chain_hash_entry(struct digest_state *state, const struct entry *entry);
+
+/** Append a link for each root that has entries in this transaction, and move the states of the roots
+ * on. */
+void chain_seal(struct ledger *ledger);
+
+#endif

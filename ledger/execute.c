@@ -1,0 +1,396 @@
+/*
+ * The one shell around a decision: load, decide, apply, commit; and the one retry loop.
+ *
+ *   works -> commands -> [ load view -> decide -> apply ] -> promotions -> chain -> commit
+ *
+ * Nothing here or below it answers anybody: results are filled, and are true once the commit is.
+ */
+#include "ledger/execute.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ledger/admin.h"
+#include "ledger/apply.h"
+#include "ledger/chain.h"
+#include "ledger/due.h"
+#include "ledger/lists.h"
+#include "ledger/load.h"
+#include "ledger/names.h"
+#include "ledger/result.h"
+#include "ledger/tasks.h"
+#include "ledger/unattributed.h"
+#include "ledger/wait.h"
+#include "ledger/zones.h"
+
+/* How an engine that shares its data with other writers says that a transaction met one of theirs
+ * and is to be done again. */
+#define STORE_CONFLICT ERR_OVERLOADED
+
+/* Undo everything since the mark, and what was concluded from it. */
+static void roll_back(struct ledger *ledger)
+{
+    working_set_rollback(ledger->set);
+    lists_forget(ledger);
+    zones_forget(ledger);
+    wait_forget(ledger);
+}
+
+static void forget_all(struct ledger *ledger)
+{
+    ledger->turn = (struct turn_cursor){0};
+    lists_forget(ledger);
+    zones_forget(ledger);
+    wait_forget(ledger);
+}
+
+/* ---- commands about a hold */
+
+enum error_code execute_decide(struct ledger *ledger,
+                               const struct decision *decision,
+                               const struct command *command,
+                               struct error *err)
+{
+    enum error_code code = working_set_failure(ledger->set, err);
+    if (code != ERR_OK) {
+        return code;
+    }
+    plan_reset(&ledger->plan);
+    return decision->decide(&ledger->view, command, &ledger->subject.time->calendar, &ledger->plan,
+                            err);
+}
+
+static enum error_code decide_and_apply(struct ledger *ledger,
+                                        const struct decision *decision,
+                                        const struct command *command,
+                                        struct error *err)
+{
+    enum error_code code = execute_decide(ledger, decision, command, err);
+    if (code == ERR_OK && !ledger->plan.replayed && !command->dry_run &&
+        command->kind != COMMAND_QUOTE) {
+        code = apply_plan(ledger, command, err);
+    }
+    return code;
+}
+
+/* The stored totals of a run, for a command that has nothing more to decide. */
+static void plan_totals(struct plan *plan, const struct run *run)
+{
+    plan->run_charged_mcs = run->charged_mcs;
+    plan->run_refunded_mcs = run->returned_mcs;
+    plan->run_overrun_mcs = run->overrun_mcs;
+    plan->run_waived_mcs = run->waived_mcs;
+    plan->run_expired_mcs = run->expired_mcs;
+}
+
+static void result_of_replay(struct ledger *ledger,
+                             const struct command *command,
+                             struct ledger_result *result)
+{
+    plan_reset(&ledger->plan);
+    ledger->plan.replayed = true;
+    ledger->plan.waits = ledger->view.hold.counts[TASK_WAITING] > 0;
+    ledger->plan.warnings = ledger->view.hold.flags;
+    if (command->kind == COMMAND_CHARGE) {
+        load_task(ledger, 0, -1);
+        if (ledger->view.run_found) {
+            plan_totals(&ledger->plan, &ledger->view.run);
+        }
+    }
+    result_of_hold(ledger, result);
+    result->created = true;
+}
+
+static enum error_code run_new(struct ledger *ledger,
+                               const struct decision *decision,
+                               const struct command *command,
+                               struct ledger_result *result,
+                               struct error *err)
+{
+    bool replayed;
+    enum error_code code = load_new(ledger, command, &replayed, err);
+    if (code == ERR_UNKNOWN_ACCOUNT && command->kind == COMMAND_CHARGE) {
+        return unattributed_charge(ledger, command, result, err);
+    }
+    if (code == ERR_OK && replayed) {
+        result_of_replay(ledger, command, result);
+        return ERR_OK;
+    }
+    if (code == ERR_OK) {
+        code = decide_and_apply(ledger, decision, command, err);
+    }
+    if (code == ERR_OK) {
+        result_of_hold(ledger, result);
+        result->created = command->kind != COMMAND_QUOTE;
+    }
+    return code;
+}
+
+static enum error_code run_one(struct ledger *ledger,
+                               const struct decision *decision,
+                               const struct command *command,
+                               struct error *err)
+{
+    bool due = command->kind == COMMAND_TURN_RUN || command->kind == COMMAND_EXPIRE_HOLD;
+    if (decision->scope == DECIDE_RUN) {
+        load_task(ledger, due ? command->due.task : command->task,
+                  due ? command->due.attempt : command->attempt);
+    } else if (decision->scope == DECIDE_TASK) {
+        load_task(ledger, due ? command->due.task : command->task, -1);
+    }
+    load_command(ledger, command);
+    return decide_and_apply(ledger, decision, command, err);
+}
+
+static enum error_code run_verb(struct ledger *ledger,
+                                const struct decision *decision,
+                                const struct command *command,
+                                struct ledger_result *result,
+                                struct error *err)
+{
+    struct cell *cell;
+    enum error_code code = names_hold(ledger, command, &cell, err);
+    if (code == ERR_UNKNOWN_HOLD && command->kind == COMMAND_HEARTBEAT) {
+        result->heartbeat = HEARTBEAT_UNKNOWN;
+        error_clear(err);
+        return ERR_OK;
+    }
+    if (code != ERR_OK) {
+        return code;
+    }
+    if (decision->scope == DECIDE_TASKS) {
+        return tasks_run(ledger, decision, command, cell_record(cell), result, err);
+    }
+    load_hold(ledger, cell_record(cell));
+    code = run_one(ledger, decision, command, err);
+    if (code == ERR_OK) {
+        result->heartbeat = ledger->plan.heartbeat;
+        if (command->kind == COMMAND_TURN_RUN) {
+            due_turned(ledger, command);
+        }
+        if (command->kind != COMMAND_HEARTBEAT) {
+            result_of_hold(ledger, result);
+        }
+    }
+    return code;
+}
+
+/* ---- any command */
+
+static void hear_heartbeat(struct ledger *ledger, const struct command *command)
+{
+    struct cell *cluster;
+    struct error ignored = {0};
+    if (command->kind == COMMAND_HEARTBEAT && !command->dry_run &&
+        names_cluster(ledger, command, &cluster, &ignored) == ERR_OK) {
+        admin_hear_agent(ledger, cluster, false);
+    }
+}
+
+static enum error_code run_hold_command(struct ledger *ledger,
+                                        const struct decision *decision,
+                                        const struct command *command,
+                                        struct ledger_result *result,
+                                        struct error *err)
+{
+    bool parts = decision->scope == DECIDE_TASKS;
+    if (parts) {
+        working_set_mark(ledger->set);
+    }
+    hear_heartbeat(ledger, command);
+    enum error_code code = decision->scope == DECIDE_NEW
+                               ? run_new(ledger, decision, command, result, err)
+                               : run_verb(ledger, decision, command, result, err);
+    if (code == ERR_QUOTA_INSUFFICIENT) {
+        result_of_refusal(ledger, command, result);
+    }
+    if (parts && (code != ERR_OK || command->dry_run)) {
+        roll_back(ledger);
+    } else if (parts) {
+        working_set_release(ledger->set);
+    }
+    return code;
+}
+
+/* What they change may be what lists were made from. */
+static enum error_code run_admin(struct ledger *ledger,
+                                 admin_fn function,
+                                 const struct command *command,
+                                 struct ledger_result *result,
+                                 struct error *err)
+{
+    working_set_mark(ledger->set);
+    enum error_code code = function(ledger, command, result, err);
+    if (code == ERR_QUOTA_INSUFFICIENT) {
+        result_of_refusal(ledger, command, result);
+    }
+    if (code != ERR_OK || command->dry_run) {
+        roll_back(ledger);
+    } else {
+        working_set_release(ledger->set);
+    }
+    return code;
+}
+
+void execute_command(struct ledger *ledger,
+                     const struct command *command,
+                     struct ledger_result *result)
+{
+    struct error err = {0};
+    const struct decision *decision = decision_of(command->kind);
+    admin_fn function = admin_of(command->kind);
+    enum error_code code;
+    if (decision != NULL) {
+        code = run_hold_command(ledger, decision, command, result, &err);
+    } else if (function != NULL) {
+        code = run_admin(ledger, function, command, result, &err);
+    } else {
+        code = error_set(&err, ERR_INTERNAL, "no such command: %d", (int)command->kind);
+    }
+    if (code != ERR_OK) {
+        err.code = code;
+        result->error = err;
+    }
+}
+
+/* ---- works */
+
+static bool work_is_tried(const struct ledger_work *work)
+{
+    return work->count > 1 && work->commands[0]->dry_run;
+}
+
+/* Of an atomic work that was refused, all but the refused are told so. */
+static void tell_rolled_back(struct ledger_work *work)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        if (work->results[i].error.code == ERR_OK) {
+            ledger_result_fini(&work->results[i]);
+            memset(&work->results[i], 0, sizeof work->results[i]);
+            (void)error_set(&work->results[i].error, ERR_ROLLED_BACK,
+                            "another command of this batch was refused");
+        }
+    }
+}
+
+/* A dry run of many: each sees those before it, and none leaves a trace. */
+static void run_commands(struct ledger *ledger, struct ledger_work *work, bool tried)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        const struct command *command = work->commands[i];
+        if (!tried) {
+            execute_command(ledger, command, &work->results[i]);
+            continue;
+        }
+        struct command_with_rates *real = &ledger->tried;
+        size_t bytes = command->kind == COMMAND_PUT_RATES ? sizeof *real : sizeof real->command;
+        memcpy(real, command, bytes);
+        real->command.dry_run = false;
+        execute_command(ledger, &real->command, &work->results[i]);
+    }
+}
+
+static void run_work(struct ledger *ledger, struct ledger_work *work)
+{
+    bool tried = work_is_tried(work);
+    bool marked = work->atomic || tried;
+    if (marked) {
+        working_set_mark(ledger->set);
+    }
+    run_commands(ledger, work, tried);
+    bool refused = false;
+    for (size_t i = 0; i < work->count; i++) {
+        refused = refused || work->results[i].error.code != ERR_OK;
+    }
+    bool undo = tried || (work->atomic && refused);
+    if (marked && undo) {
+        roll_back(ledger);
+    } else if (marked) {
+        working_set_release(ledger->set);
+    }
+    if (work->atomic && refused) {
+        tell_rolled_back(work);
+    }
+}
+
+static void clear_results(struct ledger_work *works, size_t count, const struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < works[i].count; j++) {
+            ledger_result_fini(&works[i].results[j]);
+            memset(&works[i].results[j], 0, sizeof works[i].results[j]);
+            works[i].results[j].error = *err;
+        }
+    }
+}
+
+/* One transaction. After a failure nothing was written and nothing is remembered. */
+static enum error_code transact(struct ledger *ledger,
+                                struct ledger_work *works,
+                                size_t count,
+                                struct error *err)
+{
+    enum error_code code = working_set_begin(ledger->set, err);
+    if (code != ERR_OK) {
+        return code;
+    }
+    for (size_t i = 0; i < count && code == ERR_OK; i++) {
+        run_work(ledger, &works[i]);
+        code = working_set_failure(ledger->set, err);
+    }
+    if (code == ERR_OK) {
+        wait_pass_all(ledger);
+        chain_seal(ledger);
+        code = working_set_commit(ledger->set, err);
+    } else {
+        working_set_abort(ledger->set);
+    }
+    if (code != ERR_OK) {
+        forget_all(ledger);
+    }
+    return code;
+}
+
+static enum error_code transact_again(struct ledger *ledger,
+                                      struct ledger_work *works,
+                                      size_t count,
+                                      struct error *err)
+{
+    enum error_code code = ERR_OK;
+    for (int i = 0; i < LIMIT_EXECUTE_RETRIES; i++) {
+        error_clear(err);
+        code = transact(ledger, works, count, err);
+        if (code == ERR_OK) {
+            return ERR_OK;
+        }
+        clear_results(works, count, err);
+        if (code != STORE_CONFLICT) {
+            return code;
+        }
+    }
+    return error_set(err, ERR_UNAVAILABLE, "the ledger is too busy with other writers");
+}
+
+enum error_code ledger_execute(struct ledger *ledger,
+                               struct ledger_work *works,
+                               size_t count,
+                               int64_t now_ms,
+                               struct error *err)
+{
+    struct error own;
+    struct error *why = err != NULL ? err : &own;
+    ledger->clock_ms = now_ms;
+    enum error_code code = transact_again(ledger, works, count, why);
+    if (code == ERR_INTERNAL && count > 1) {
+        /* One of them meets damaged data: the others are not to suffer for it. */
+        for (size_t i = 0; i < count; i++) {
+            (void)transact_again(ledger, &works[i], 1, why);
+        }
+        error_clear(why);
+        return ERR_OK;
+    }
+    if (code != ERR_OK) {
+        clear_results(works, count, why);
+    }
+    return code;
+}

@@ -1,0 +1,23 @@
+/*
+ * Filling the answer to a command from the view and the plan.
+ */
+#ifndef LEDGER_RESULT_H
+#define LEDGER_RESULT_H
+
+#include "ledger/shell.h"
+
+/** An accepted command about a hold: the hold as the view has it, totals of the run, warnings. */
+void result_of_hold(struct ledger *ledger, struct ledger_result *result);
+
+/** A refusal for quota: the limits of the plan, copied to the heap. Without memory there are none. */
+void result_of_refusal(struct ledger *ledger,
+                       const struct command *command,
+                       struct ledger_result *result);
+
+/** As it stands after a put. */
+void result_of_node(struct ledger *ledger, const struct node *node, struct ledger_result *result);
+void result_of_cluster(struct ledger *ledger,
+                       const struct cluster *cluster,
+                       struct ledger_result *result);
+
+#endif

@@ -1,0 +1,144 @@
+/* See unattributed.h. */
+#include "ledger/unattributed.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "ledger/core/rate.h"
+#include "ledger/lists.h"
+#include "ledger/load.h"
+#include "ledger/names.h"
+
+/* Times that a charge must have, and that fit together. */
+static enum error_code check_times(const struct ledger *ledger,
+                                   const struct command_run *run,
+                                   struct error *err)
+{
+    int64_t latest_s = ledger->clock_ms / 1000 + LIMIT_FUTURE_S;
+    if (run->started_at_s == 0 || run->ended_at_s == 0) {
+        return error_set_field(err, ERR_INVALID_FIELD,
+                               run->started_at_s == 0 ? "started_at" : "ended_at",
+                               "missing: say when the run began and ended");
+    }
+    if (run->started_at_s > latest_s || run->ended_at_s > latest_s) {
+        return error_set_field(err, ERR_TIME_IN_FUTURE, "ended_at",
+                               "more than %d s ahead of the ledger's clock", LIMIT_FUTURE_S);
+    }
+    if (run->ended_at_s < run->started_at_s ||
+        run->suspended_s > run->ended_at_s - run->started_at_s) {
+        return error_set_field(err, ERR_INVALID_FIELD, "ended_at",
+                               "the run ends before it begins, or was suspended for longer than "
+                               "it ran");
+    }
+    return ERR_OK;
+}
+
+static bool load_rates(struct ledger *ledger, int64_t cluster_no, int64_t at_s)
+{
+    int64_t version = list_card_at(ledger, cluster_no, at_s);
+    load_card(ledger, cluster_no, version);
+    return ledger->view.card_found;
+}
+
+/* What it would have cost; nothing where there is no price, for a person to look into. */
+static void price(struct ledger *ledger,
+                  const struct command_charge *charge,
+                  struct unattributed *row)
+{
+    struct rate_price rate;
+    struct error ignored = {0};
+    int64_t seconds = charge->run.ended_at_s - charge->run.started_at_s - charge->run.suspended_s;
+    if (!load_rates(ledger, row->cluster_no, charge->run.started_at_s) ||
+        rate_price(&ledger->view.card, charge->job.partition, charge->job.qos, &row->resources,
+                   &rate, &ignored) != ERR_OK ||
+        rate_amount(rate.rate_mcores, seconds, &row->used_mcs, &ignored) != ERR_OK) {
+        return;
+    }
+    row->rate_mcores = rate.rate_mcores;
+}
+
+static void answer(const struct cluster *cluster,
+                   const struct unattributed *row,
+                   struct ledger_result *result)
+{
+    struct ledger_hold *hold = &result->hold;
+    memset(hold, 0, sizeof *hold);
+    row_text(hold->hold.id, sizeof hold->hold.id, row->id);
+    hold->hold.cluster_no = row->cluster_no;
+    hold->hold.tasks = 1;
+    hold->hold.counts[TASK_SETTLED] = 1;
+    hold->hold.last_terminal = TASK_SETTLED;
+    hold->hold.rate_mcores = row->rate_mcores;
+    hold->hold.flags = FLAG_UNFROZEN | FLAG_UNATTRIBUTED;
+    hold->state = TASK_SETTLED;
+    row_text(hold->cluster, sizeof hold->cluster, cluster->name);
+    row_text(hold->user, sizeof hold->user, row->user);
+    result->charged_mcs = row->used_mcs;
+    result->overrun_mcs = row->used_mcs;
+    result->warnings = hold->hold.flags;
+    result->created = true;
+}
+
+static void fill(struct ledger *ledger, const struct command *command, struct unattributed *row)
+{
+    const struct command_charge *charge = &command->charge;
+    row->started_s = charge->run.started_at_s;
+    row->ended_s = charge->run.ended_at_s;
+    row->at_ms = ledger->clock_ms;
+    row->content = load_content(command);
+    row_text(row->account, sizeof row->account, charge->account);
+    row_text(row->user, sizeof row->user, charge->user);
+    names_resources(ledger, &charge->run.resources, &row->resources);
+    price(ledger, charge, row);
+}
+
+static struct cell *find(struct ledger *ledger, int64_t cluster_no, const char *id)
+{
+    struct {
+        int64_t cluster_no;
+        char id[RECORD_ID_BYTES];
+    } key;
+    key.cluster_no = cluster_no;
+    row_text(key.id, sizeof key.id, id);
+    return working_set_find(ledger->set, RECORD_UNATTRIBUTED, &key);
+}
+
+enum error_code unattributed_charge(struct ledger *ledger,
+                                    const struct command *command,
+                                    struct ledger_result *result,
+                                    struct error *err)
+{
+    struct cell *cell;
+    error_clear(err);
+    enum error_code code = names_cluster(ledger, command, &cell, err);
+    if (code == ERR_OK) {
+        code = check_times(ledger, &command->charge.run, err);
+    }
+    if (code != ERR_OK) {
+        return code;
+    }
+    const struct cluster *cluster = cell_record(cell);
+    cell = find(ledger, cluster->cluster_no, command->charge.id);
+    if (cell_exists(cell)) {
+        const struct unattributed *known = cell_record(cell);
+        struct digest16 content = load_content(command);
+        if (memcmp(&known->content, &content, sizeof content) != 0) {
+            return error_set_field(err, ERR_ID_REUSED, "id",
+                                   "%s was used before with other content", command->charge.id);
+        }
+        result->replayed = true;
+        answer(cluster, known, result);
+        return ERR_OK;
+    }
+    struct unattributed row;
+    memset(&row, 0, sizeof row);
+    row.cluster_no = cluster->cluster_no;
+    row_text(row.id, sizeof row.id, command->charge.id);
+    fill(ledger, command, &row);
+    if (!command->dry_run) {
+        names_store_models(ledger);
+        *(struct unattributed *)working_set_make(ledger->set, cell) = row;
+    }
+    answer(cluster, &row, result);
+    return ERR_OK;
+}

@@ -1,0 +1,21 @@
+/*
+ * Charges whose account no project answers to: kept on the cluster's list, for a person to assign
+ * (SPEC 5.9). Nobody pays for them until then.
+ */
+#ifndef LEDGER_UNATTRIBUTED_H
+#define LEDGER_UNATTRIBUTED_H
+
+#include "ledger/shell.h"
+
+/**
+ * Put a charge on the list, priced where the cluster's card has a price for it.
+ *
+ * ERR_UNKNOWN_CLUSTER or ERR_NOT_FOUND as for any charge, ERR_ID_REUSED, ERR_TIME_IN_FUTURE,
+ * ERR_INVALID_FIELD for times that do not fit.
+ */
+MUST_USE enum error_code unattributed_charge(struct ledger *ledger,
+                                             const struct command *command,
+                                             struct ledger_result *result,
+                                             struct error *err);
+
+#endif

@@ -1,9 +1,9 @@
 """The route table and the OpenAPI document say the same, both ways.
 
-usage: test_routes.py SOURCE_DIR PRINT_ROUTES
+usage: test_routes.py SOURCE_DIR COREHOURD
 
-PRINT_ROUTES is the program of print_routes.c. Compared are: method and path, the roles, the largest body, the parameters
-of the query.
+`corehourd routes` prints the table. Compared are: method and path, the roles, the largest body, the parameters of the
+query.
 """
 
 import json
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import unittest
 
-PRINT_ROUTES = sys.argv.pop(2)
+COREHOURD = sys.argv.pop(2)
 SOURCE = pathlib.Path(sys.argv.pop(1))
 DOCUMENT = json.loads((SOURCE / "schema/api/openapi.json").read_text(encoding="utf-8"))
 METHODS = ("get", "put", "post", "patch", "delete")
@@ -50,13 +50,13 @@ def documented():
 def coded():
     """The same of the route table; a row that stands there twice is an error."""
     rows = {}
-    printed = subprocess.run([PRINT_ROUTES], capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run([COREHOURD, "routes"], capture_output=True, text=True, check=True).stdout
     for line in printed.splitlines():
-        method, path, roles, body, query = line.split(" ")
+        method, path, roles, body, *query = line.split(" ")
         key = method, plain(path)
         if key in rows:
             sys.exit(f"{line}: twice in the table")
-        rows[key] = (set(roles.split(",")), int(body), set() if query == "-" else set(query.split(",")))
+        rows[key] = (set(roles.split(",")), int(body), set(query))
     return rows
 
 

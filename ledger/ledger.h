@@ -174,6 +174,11 @@ enum error_code ledger_reader_open(const char *url,
                                    struct error *err);
 void ledger_reader_close(struct ledger_reader *reader);
 
+/* Consistent copy to a new file, also beside a live daemon. */
+enum error_code ledger_reader_backup(struct ledger_reader *reader,
+                                     const char *to,
+                                     struct error *err);
+
 /* One snapshot for the calls in between. */
 enum error_code ledger_reader_begin(struct ledger_reader *reader, struct error *err);
 void ledger_reader_end(struct ledger_reader *reader);

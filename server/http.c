@@ -1,0 +1,573 @@
+/*
+ * The loop and libmicrohttpd's callbacks. All of them run on the loop's thread; other threads touch only the list
+ * of finished requests and the eventfd.
+ *
+ * A request's way: on_uri -> on_request (headers) -> on_request (body, in pieces) -> on_request (complete) ->
+ * handle() -> [suspended .. http_finish .. resumed] -> on_request (answer) -> on_completed.
+ */
+#include "server/http.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "ledger/base/cleanup.h"
+#include "ledger/base/clock.h"
+#include "ledger/base/log.h"
+#include "ledger/base/uuid.h"
+#include "server/http_internal.h"
+#include "server/metrics.h"
+
+/* ---- requests */
+
+static struct request *request_take(struct http *http)
+{
+    struct request *request = http->free_requests;
+    if (request == NULL) {
+        return calloc(1, sizeof(*request));
+    }
+    http->free_requests = request->next;
+    http->free_count--;
+    /* All but the inline texts, which have their lengths beside them. */
+    memset(request, 0, offsetof(struct request, inline_target));
+    return request;
+}
+
+static void request_release(struct http *http, struct request *request)
+{
+    http->body_bytes -= request->reserved_bytes;
+    request_fini(request);
+    if (http->free_count >= HTTP_FREE_REQUESTS) {
+        free(request);
+        return;
+    }
+    request->next = http->free_requests;
+    http->free_requests = request;
+    http->free_count++;
+}
+
+static void format_id(struct http *http, char ret_id[REQUEST_ID_BYTES])
+{
+    static const char digits[] = "0123456789abcdef";
+    uint64_t number = ++http->ids;
+    memcpy(ret_id, http->id_prefix, 8);
+    for (int i = 19; i >= 8; i--) {
+        ret_id[i] = digits[number & 15];
+        number >>= 4;
+    }
+    ret_id[20] = '\0';
+}
+
+/* Keep the target as it was received: libmicrohttpd decodes it in place. False when out of memory. */
+static bool keep_target(struct request *request, const char *uri)
+{
+    const size_t bytes = strlen(uri);
+    request->target = bytes < REQUEST_TARGET_BYTES ? request->inline_target : malloc(bytes + 1);
+    if (request->target == NULL) {
+        return false;
+    }
+    memcpy(request->target, uri, bytes + 1);
+    request->path_bytes = strcspn(uri, "?");
+    return true;
+}
+
+static struct peer *peer_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info->socket_context;
+}
+
+/* The request line is there. What is returned comes back as the request's context. */
+static void *on_uri(void *context, const char *uri, struct MHD_Connection *connection)
+{
+    struct http *http = context;
+    struct peer *peer = peer_of(connection);
+    struct request *request = peer != NULL ? request_take(http) : NULL;
+    if (request == NULL) {
+        return NULL;
+    }
+    request->service = http->options.service;
+    request->http = http;
+    request->connection = connection;
+    request->peer = peer;
+    request->now_ms = clock_wall_ms();
+    request->started_ns = clock_mono_ns();
+    request->body = request->inline_body;
+    request->body_capacity = REQUEST_BODY_BYTES;
+    request->is_over_limit = peer->is_over_limit;
+    format_id(http, request->id);
+    peer->request = request;
+    http->open_requests++;
+    if (!keep_target(request, uri)) {
+        request->target = NULL;
+    }
+    return request;
+}
+
+static void on_completed(void *context,
+                         struct MHD_Connection *connection,
+                         void **request_context,
+                         enum MHD_RequestTerminationCode code)
+{
+    (void)connection, (void)code;
+    struct http *http = context;
+    struct request *request = *request_context;
+    *request_context = NULL;
+    if (request == NULL) {
+        return;
+    }
+    struct peer *peer = request->peer;
+    peer->request = NULL;
+    peer->since_ms = clock_mono_ms();
+    http->open_requests--;
+    http->working_requests -= request->is_handled;
+    request_release(http, request);
+}
+
+/* ---- bodies */
+
+/* Memory for a body of known length, once; counted among all bodies. */
+static enum error_code body_reserve(struct request *request, size_t bytes, struct error *err)
+{
+    struct http *http = request->http;
+    if (bytes < request->body_capacity) {
+        return ERR_OK;
+    }
+    if (http->body_bytes + bytes > (uint64_t)http->options.bodies_max_bytes) {
+        return error_set(err, ERR_OVERLOADED, "the memory for request bodies is in use");
+    }
+    const bool is_inline = request->body == request->inline_body;
+    char *body = realloc(is_inline ? NULL : request->body, bytes + 1);
+    if (body == NULL) {
+        return error_set(err, ERR_UNAVAILABLE, "out of memory");
+    }
+    if (is_inline) {
+        memcpy(body, request->inline_body, request->body_bytes);
+    }
+    http->body_bytes += bytes - request->reserved_bytes;
+    request->reserved_bytes = bytes;
+    request->body = body;
+    request->body_capacity = bytes + 1;
+    return ERR_OK;
+}
+
+static enum error_code refuse_too_large(const struct request *request, struct error *err)
+{
+    return error_set(err, ERR_TOO_LARGE, "this route takes bodies of at most %u bytes",
+                     (unsigned)request->body_limit);
+}
+
+static enum error_code body_append(struct request *request,
+                                   const char *data,
+                                   size_t bytes,
+                                   struct error *err)
+{
+    const size_t needed = request->body_bytes + bytes;
+    if (needed > request->body_limit) {
+        return refuse_too_large(request, err);
+    }
+    if (needed >= request->body_capacity) {
+        const size_t doubled = 2 * needed < request->body_limit ? 2 * needed : request->body_limit;
+        const enum error_code code = body_reserve(request, doubled, err);
+        if (code != ERR_OK) {
+            return code;
+        }
+    }
+    memcpy(request->body + request->body_bytes, data, bytes);
+    request->body_bytes = needed;
+    return ERR_OK;
+}
+
+/* One piece. What belongs to a refused request is thrown away, up to a bound: MHD_NO closes the connection. */
+static enum MHD_Result on_body(struct request *request, const char *data, size_t *data_bytes)
+{
+    const size_t bytes = *data_bytes;
+    *data_bytes = 0;
+    if (!request->answer.is_ready) {
+        struct error err;
+        if (body_append(request, data, bytes, &err) == ERR_OK) {
+            return MHD_YES;
+        }
+        request_refuse(request, &err);
+        request->answer.closes = true;
+    }
+    request->discarded_bytes += bytes;
+    return request->discarded_bytes <= HTTP_DISCARD_BYTES ? MHD_YES : MHD_NO;
+}
+
+/* ---- the headers are there */
+
+static enum error_code check_length(struct request *request, struct error *err)
+{
+    const uint64_t length = request->headers.content_length;
+    if (length > request->body_limit) {
+        return refuse_too_large(request, err);
+    }
+    return body_reserve(request, (size_t)length, err);
+}
+
+/* Headers that contradict each other, or too many connections: nothing of the request is believed. */
+static bool refuse_early(struct request *request)
+{
+    struct error err;
+    enum error_code code = http_headers_check(request, &err);
+    if (code == ERR_OK && request->is_over_limit) {
+        code = error_set(&err, ERR_OVERLOADED, "%lld connections are open already",
+                         (long long)request->http->options.connections_max);
+    }
+    if (code != ERR_OK) {
+        request_refuse(request, &err);
+        request->answer.closes = true;
+    }
+    return code != ERR_OK;
+}
+
+static void begin(struct request *request, const char *method)
+{
+    struct http *http = request->http;
+    request->is_begun = true;
+    request->method = method_parse(method);
+    http_headers_read(request);
+    if (refuse_early(request)) {
+        return;
+    }
+    http->options.begin(request);
+    struct error err;
+    if (!request->answer.is_ready && check_length(request, &err) != ERR_OK) {
+        request_refuse(request, &err);
+        request->answer.closes = true;
+    }
+    if (http->stopping_ms != 0) {
+        request->answer.closes = true;
+    }
+}
+
+static enum MHD_Result on_headers(struct request *request, const char *method)
+{
+    if (request->target == NULL) {
+        return MHD_NO; /* out of memory */
+    }
+    begin(request, method);
+    const struct answer *answer = &request->answer;
+    if (!answer->is_ready) {
+        return MHD_YES;
+    }
+    /* A refused request whose body is small is read to its end, and the connection lives. */
+    const bool has_body = request->headers.has_length || request->headers.is_chunked;
+    if (has_body && (answer->closes || request->headers.content_length > HTTP_DISCARD_BYTES)) {
+        struct peer *peer = request->peer;
+        peer->lingers = true;
+        request->answer.closes = true;
+        request->is_handled = true;
+        request->http->working_requests++;
+        return http_answer_send(request);
+    }
+    return MHD_YES;
+}
+
+/* ---- the request is complete */
+
+static enum MHD_Result on_complete(struct request *request)
+{
+    struct http *http = request->http;
+    if (!request->is_handled) {
+        request->is_handled = true;
+        http->working_requests++;
+        request->body[request->body_bytes] = '\0';
+        metrics_add(http->options.metrics, METRIC_BODY_BYTES, request->body_bytes);
+        if (!request->answer.is_ready) {
+            http->options.handle(request);
+        }
+        if (request->is_pending) {
+            MHD_suspend_connection(request->connection);
+            return MHD_YES;
+        }
+    }
+    return http_answer_send(request);
+}
+
+static enum MHD_Result on_request(void *context,
+                                  struct MHD_Connection *connection,
+                                  const char *url,
+                                  const char *method,
+                                  const char *version,
+                                  const char *data,
+                                  size_t *data_bytes,
+                                  void **request_context)
+{
+    (void)context, (void)connection, (void)url, (void)version;
+    struct request *request = *request_context;
+    if (request == NULL) {
+        return MHD_NO; /* out of memory */
+    }
+    if (!request->is_begun) {
+        return on_headers(request, method);
+    }
+    return *data_bytes > 0 ? on_body(request, data, data_bytes) : on_complete(request);
+}
+
+/* ---- requests that come back */
+
+void http_wake(struct http *http)
+{
+    const uint64_t one = 1;
+    if (write(http->wake_fd, &one, sizeof(one)) < 0 && errno != EAGAIN) {
+        log_event(LOG_ERROR, "wake_failed", log_int("errno", errno));
+    }
+}
+
+void http_finish(struct http *http, struct request *request)
+{
+    request->next = NULL;
+    pthread_mutex_lock(&http->lock);
+    const bool was_empty = http->finished == NULL;
+    *http->finished_tail = request;
+    http->finished_tail = &request->next;
+    pthread_mutex_unlock(&http->lock);
+    if (was_empty) {
+        http_wake(http);
+    }
+}
+
+void http_resume(struct http *http, struct request *request)
+{
+    (void)http;
+    request->is_pending = false;
+    MHD_resume_connection(request->connection);
+}
+
+static void finish_requests(struct http *http)
+{
+    pthread_mutex_lock(&http->lock);
+    struct request *request = http->finished;
+    http->finished = NULL;
+    http->finished_tail = &http->finished;
+    pthread_mutex_unlock(&http->lock);
+    while (request != NULL) {
+        struct request *next = request->next;
+        if (request->finish == NULL || request->finish(request)) {
+            http_resume(http, request);
+        }
+        request = next;
+    }
+}
+
+/* ---- the loop */
+
+static int wait_ms_of(const struct http *http)
+{
+    MHD_UNSIGNED_LONG_LONG wait_ms;
+    if (MHD_get_timeout(http->daemon, &wait_ms) == MHD_YES && wait_ms < HTTP_TURN_MS) {
+        return (int)wait_ms;
+    }
+    return HTTP_TURN_MS;
+}
+
+static void take_signals(struct http *http)
+{
+    struct signalfd_siginfo info;
+    while (read(http->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        http->options.signalled(http->options.service, (int)info.ssi_signo);
+    }
+}
+
+static void turn(struct http *http)
+{
+    struct pollfd fds[] = {
+        {.fd = http->epoll_fd, .events = POLLIN},
+        {.fd = http->wake_fd, .events = POLLIN},
+        {.fd = http->signal_fd, .events = POLLIN},
+    };
+    (void)poll(fds, ARRAY_LEN(fds), wait_ms_of(http));
+    if (fds[1].revents != 0) {
+        uint64_t count;
+        (void)!read(http->wake_fd, &count, sizeof(count));
+        finish_requests(http);
+    }
+    if (fds[2].revents != 0) {
+        take_signals(http);
+    }
+    (void)MHD_run(http->daemon);
+    const int64_t mono_ms = clock_mono_ms();
+    http->options.tick(http->options.service, mono_ms);
+    http_peers_sweep(http, mono_ms);
+    metrics_set(http->options.metrics, METRIC_CONNECTIONS_OPEN, http->peer_count);
+    metrics_set(http->options.metrics, METRIC_REQUESTS_OPEN, http->open_requests);
+}
+
+/* Stopping: what was handled is waited for, what is still arriving gets a moment. */
+static bool is_drained(const struct http *http)
+{
+    const int64_t since_ms = clock_mono_ms() - http->stopping_ms;
+    return http->working_requests == 0 &&
+           (http->open_requests == 0 || since_ms >= HTTP_STOP_PARTIAL_MS);
+}
+
+bool http_run(struct http *http)
+{
+    for (;;) {
+        turn(http);
+        if (http->stopping_ms == 0) {
+            continue;
+        }
+        if (is_drained(http)) {
+            return true;
+        }
+        if (clock_mono_ms() - http->stopping_ms >= http->options.stop_timeout_s * 1000) {
+            log_event(LOG_ERROR, "stop_timed_out", log_int("requests", http->working_requests));
+            return false;
+        }
+    }
+}
+
+void http_stop(struct http *http)
+{
+    if (http->stopping_ms == 0) {
+        http->stopping_ms = clock_mono_ms();
+        (void)MHD_quiesce_daemon(http->daemon);
+    }
+}
+
+bool http_is_stopping(const struct http *http)
+{
+    return http->stopping_ms != 0;
+}
+
+/* ---- life */
+
+uint16_t http_port(const struct http *http)
+{
+    return http->port;
+}
+
+void http_set_limits(struct http *http, const struct http_options *options)
+{
+    http->options.request_timeout_s = options->request_timeout_s;
+    http->options.bodies_max_bytes = options->bodies_max_bytes;
+    http->options.stop_timeout_s = options->stop_timeout_s;
+}
+
+static int open_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0) {
+        return -1;
+    }
+    return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+static void log_microhttpd(void *context, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+static void log_microhttpd(void *context, const char *format, va_list args)
+{
+    (void)context;
+    char text[256];
+    (void)vsnprintf(text, sizeof(text), format, args);
+    log_event(LOG_DEBUG, "microhttpd", log_text("detail", text));
+}
+
+/* The path and the query are decoded by us, after routing. */
+static size_t keep_escaped(void *context, struct MHD_Connection *connection, char *text)
+{
+    (void)context, (void)connection;
+    return strlen(text);
+}
+
+static struct MHD_Daemon *start_daemon(struct http *http)
+{
+    const struct http_options *options = &http->options;
+    /* Above connections_max a few more are accepted, to be told so with a 503. */
+    const unsigned connections = (unsigned)options->connections_max + 64;
+    return MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG, 0, NULL, NULL,
+        on_request, http, MHD_OPTION_EXTERNAL_LOGGER, log_microhttpd, NULL,
+        MHD_OPTION_LISTEN_SOCKET, http->listen_fd, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
+        MHD_OPTION_NOTIFY_CONNECTION, http_peer_notify, http, MHD_OPTION_URI_LOG_CALLBACK, on_uri,
+        http, MHD_OPTION_UNESCAPE_CALLBACK, keep_escaped, NULL, MHD_OPTION_CONNECTION_LIMIT,
+        connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        (unsigned)options->connections_per_address_max, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)HTTP_CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)options->idle_timeout_s, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+}
+
+static enum error_code open_all(struct http *http, struct error *err)
+{
+    uint8_t random[4];
+    enum error_code code = uuid_random_bytes(random, sizeof(random), err);
+    if (code == ERR_OK) {
+        (void)snprintf(http->id_prefix, sizeof(http->id_prefix), "%02x%02x%02x%02x", random[0],
+                       random[1], random[2], random[3]);
+        code = http_listen(http->options.listen, &http->listen_fd, &http->port, err);
+    }
+    if (code != ERR_OK) {
+        return code;
+    }
+    http->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    http->signal_fd = open_signals();
+    if (http->wake_fd < 0 || http->signal_fd < 0) {
+        return error_set(err, ERR_UNAVAILABLE, "cannot open an eventfd or a signalfd: %m");
+    }
+    http->daemon = start_daemon(http);
+    if (http->daemon == NULL) {
+        return error_set(err, ERR_UNAVAILABLE, "the HTTP library does not start");
+    }
+    http->epoll_fd = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    return ERR_OK;
+}
+
+enum error_code http_create(const struct http_options *options,
+                            struct http **ret_http,
+                            struct error *err)
+{
+    struct http *http = calloc(1, sizeof(*http));
+    if (http == NULL || pthread_mutex_init(&http->lock, NULL) != 0) {
+        free(http);
+        return error_set(err, ERR_UNAVAILABLE, "no memory for the HTTP loop");
+    }
+    http->options = *options;
+    http->finished_tail = &http->finished;
+    http->listen_fd = http->wake_fd = http->signal_fd = -1;
+    const enum error_code code = open_all(http, err);
+    if (code != ERR_OK) {
+        http_destroy(http);
+        return code;
+    }
+    *ret_http = http;
+    return ERR_OK;
+}
+
+void http_destroy(struct http *http)
+{
+    if (http == NULL) {
+        return;
+    }
+    const bool was_quiesced = http->stopping_ms != 0;
+    if (http->daemon != NULL) {
+        MHD_stop_daemon(http->daemon);
+    }
+    /* libmicrohttpd closes the listening socket that it still has. */
+    if (http->listen_fd >= 0 && (was_quiesced || http->daemon == NULL)) {
+        (void)close(http->listen_fd);
+    }
+    http_linger_close_all(http);
+    while (http->free_requests != NULL) {
+        struct request *next = http->free_requests->next;
+        free(http->free_requests);
+        http->free_requests = next;
+    }
+    cleanup_close(&http->wake_fd);
+    cleanup_close(&http->signal_fd);
+    (void)pthread_mutex_destroy(&http->lock);
+    free(http);
+}

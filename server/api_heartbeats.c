@@ -1,0 +1,152 @@
+/* POST /v1/heartbeats: one body, a command for each of its runs, one result for each. */
+#include "server/api_heartbeats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/api.h"
+#include "server/bulk.h"
+#include "server/decode_commands.h"
+#include "server/encode.h"
+#include "server/json_in.h"
+
+struct heartbeat_source {
+    struct bulk_source bulk; /* first */
+    json_t *body;            /* owned */
+    size_t index;
+    struct command common; /* cluster and at, for every run */
+};
+
+static bool next_run(struct bulk_source *bulk_source, struct bulk *bulk, struct bulk_line *line)
+{
+    struct heartbeat_source *source = (struct heartbeat_source *)(void *)bulk_source;
+    const json_t *runs = json_object_get(source->body, "runs");
+    if (source->index >= json_array_size(runs) || bulk_source->failure.code != ERR_OK) {
+        return false;
+    }
+    const size_t index = source->index++;
+    struct command *command =
+        bulk_command(bulk, bulk_source, line, route_of_command(COMMAND_HEARTBEAT));
+    memcpy(command->cluster, source->common.cluster, sizeof(command->cluster));
+    command->run.at_s = source->common.run.at_s;
+    line->number = (int64_t)index + 1;
+    /* A refused run is told by its error. */
+    return decode_heartbeat_run(json_array_get(runs, index), index, command, &line->error) ==
+               ERR_OK ||
+           line->error.code != ERR_OK;
+}
+
+/* Failures that are not about one run: the whole request is refused, and may be sent again. */
+static bool is_about_all(enum error_code code)
+{
+    static const enum error_code codes[] = {
+        ERR_INVALID_FIELD, ERR_UNKNOWN_CLUSTER, ERR_TIME_IN_FUTURE, ERR_NOT_ALLOWED,
+        ERR_NOT_FOUND,     ERR_UNAVAILABLE,     ERR_OVERLOADED,     ERR_INTERNAL,
+    };
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
+        if (codes[i] == code) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_run(struct bulk_source *source,
+                      struct json_out *out,
+                      const struct bulk_line *line)
+{
+    const struct error *error = line->result != NULL ? &line->result->error : &line->error;
+    if (is_about_all(error->code)) {
+        if (source->failure.code == ERR_OK) {
+            source->failure = *error;
+        }
+        return;
+    }
+    json_out_object_open(out, NULL);
+    json_out_text(out, "hold", line->command->hold);
+    json_out_integer(out, "task", line->command->task);
+    json_out_integer(out, "attempt", line->command->attempt);
+    json_out_text(out, "result", encode_heartbeat_result(line->result));
+    json_out_object_close(out);
+}
+
+static void begin_results(struct json_out *out)
+{
+    json_out_object_open(out, NULL);
+    json_out_array_open(out, "results");
+}
+
+static void end_results(struct json_out *out)
+{
+    json_out_array_close(out);
+    json_out_object_close(out);
+}
+
+static void heartbeat_fini(struct bulk_source *bulk_source)
+{
+    struct heartbeat_source *source = (struct heartbeat_source *)(void *)bulk_source;
+    json_decref(source->body);
+    free(source);
+}
+
+/* Heartbeats are a sign of life of the agent, whatever becomes of the runs (SPEC 5.3). */
+static void touch_agent(struct request *request, const char *cluster)
+{
+    struct command command;
+    command_reset(&command, COMMAND_TOUCH_AGENT);
+    command.role = request->principal.role;
+    command.place_no = request->principal.place_no;
+    memcpy(command.cluster, cluster, sizeof(command.cluster));
+    api_send_quietly(request->service, &command);
+}
+
+static enum error_code submit_heartbeats(struct request *request, json_t *body, struct error *err)
+{
+    struct heartbeat_source *source = calloc(1, sizeof(*source));
+    if (source == NULL) {
+        return error_set(err, ERR_UNAVAILABLE, "out of memory");
+    }
+    command_reset(&source->common, COMMAND_HEARTBEAT);
+    enum error_code code = decode_heartbeats(body, &source->common, err);
+    source->body = json_incref(body);
+    source->bulk = (struct bulk_source){
+        .next = next_run,
+        .write = write_run,
+        .begin = begin_results,
+        .end = end_results,
+        .fini = heartbeat_fini,
+        .request = request,
+        .content_type = "application/json",
+        .lines = json_array_size(json_object_get(body, "runs")),
+    };
+    if (code == ERR_OK) {
+        touch_agent(request, source->common.cluster);
+        code = bulk_submit(request->service->bulk, &source->bulk, err);
+    }
+    if (code != ERR_OK) {
+        heartbeat_fini(&source->bulk);
+    }
+    return code;
+}
+
+void api_heartbeats_submit(struct request *request, json_t *body)
+{
+    struct error err;
+    request->is_pending = true;
+    if (submit_heartbeats(request, body, &err) != ERR_OK) {
+        request->is_pending = false;
+        request_refuse(request, &err);
+    }
+}
+
+void api_heartbeats(struct request *request)
+{
+    struct error err;
+    json_t *body = NULL;
+    if (request_parse_body(request, &body, &err) != ERR_OK) {
+        request_refuse(request, &err);
+        return;
+    }
+    api_heartbeats_submit(request, body);
+    json_decref(body);
+}

@@ -1,0 +1,335 @@
+/*
+ * Lists: holds, grants, tokens. Each write_ function runs on a reader thread inside a snapshot.
+ *
+ * Rows are gathered before anything else is asked of the reader, because they are borrowed from the engine.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ledger/base/cleanup.h"
+#include "ledger/base/text.h"
+#include "server/api.h"
+#include "server/decode_shapes.h"
+#include "server/encode.h"
+#include "server/encode_settings.h"
+#include "server/holds.h"
+#include "server/page.h"
+#include "server/rights.h"
+
+/* ---- holds */
+
+enum {
+    HOLDS_GATHERED = 128,    /* rows of one selection */
+    HOLDS_LOOKED_AT = 20000, /* rows that one page looks at: a page may come out short, or empty */
+};
+
+/* What the query asks for. A number of -1 leads to nothing. */
+struct hold_filter {
+    int64_t project_no;
+    int64_t cluster_no;
+    const char *user;
+    const char *job_id;
+    const char *job_key;
+    int state; /* enum task_state, -1: any */
+    bool only_stale;
+};
+
+struct gathered {
+    struct hold holds[HOLDS_GATHERED];
+    size_t count;
+};
+
+static bool gather_hold(void *context, const void *record)
+{
+    struct gathered *gathered = context;
+    gathered->holds[gathered->count++] = *(const struct hold *)record;
+    return gathered->count < HOLDS_GATHERED;
+}
+
+static enum error_code read_state(const struct request *request,
+                                  struct hold_filter *filter,
+                                  struct error *err)
+{
+    const char *state = request_query(request, QUERY_STATE);
+    filter->state = -1;
+    for (const struct decode_choice *choice = choices_task_state;
+         state != NULL && choice->name != NULL; choice++) {
+        if (strcmp(choice->name, state) == 0) {
+            filter->state = choice->value;
+        }
+    }
+    if (state != NULL && filter->state < 0) {
+        return error_set_field(err, ERR_MALFORMED, "state", "no state of a hold");
+    }
+    return request_query_switch(request, QUERY_STALE, &filter->only_stale, err);
+}
+
+/* Names of the query -> numbers. A project or cluster that cannot be seen is 404. */
+static enum error_code read_filter(const struct request *request,
+                                   struct ledger_reader *reader,
+                                   const struct rights *rights,
+                                   struct hold_filter *filter,
+                                   struct error *err)
+{
+    filter->user = request_query(request, QUERY_USER);
+    filter->job_id = request_query(request, QUERY_JOB_ID);
+    filter->job_key = request_query(request, QUERY_JOB_KEY);
+    enum error_code code = read_state(request, filter, err);
+    const char *project = request_query(request, QUERY_PROJECT);
+    if (code == ERR_OK && project != NULL) {
+        struct node node;
+        code = ledger_read_node(reader, NODE_PROJECT, project, "", &node, err);
+        code = code == ERR_OK ? rights_see_root(rights, node.root_no, project, err) : code;
+        filter->project_no = code == ERR_OK ? node.node_no : 0;
+    }
+    const char *cluster = request_query(request, QUERY_CLUSTER);
+    if (code == ERR_OK && cluster != NULL) {
+        struct cluster found;
+        code = ledger_read_cluster(reader, cluster, &found, err);
+        code =
+            code == ERR_UNKNOWN_CLUSTER ? error_set(err, ERR_NOT_FOUND, "no such cluster") : code;
+        code = code == ERR_OK ? rights_see_cluster(rights, found.cluster_no, cluster, err) : code;
+        filter->cluster_no = code == ERR_OK ? found.cluster_no : 0;
+    }
+    if (rights->principal->role == ROLE_SCHEDULER) {
+        filter->cluster_no = rights->cluster.cluster_no;
+    }
+    return code;
+}
+
+static bool is_wanted(const struct hold_filter *filter,
+                      const struct ledger_hold *shown,
+                      bool is_stale)
+{
+    const struct hold *hold = &shown->hold;
+    return (filter->state < 0 || (int)shown->state == filter->state) &&
+           (filter->user == NULL || strcmp(filter->user, shown->user) == 0) &&
+           (filter->job_id == NULL || strcmp(filter->job_id, hold->job_id) == 0) &&
+           (filter->job_key == NULL || strcmp(filter->job_key, hold->job_key) == 0) &&
+           (!filter->only_stale || is_stale);
+}
+
+static bool is_open_state(int state)
+{
+    return state == TASK_WAITING || state == TASK_FROZEN || state == TASK_RUNNING ||
+           state == TASK_SUSPENDED;
+}
+
+/* A page being written. */
+struct holds_page {
+    struct request *request;
+    struct ledger_reader *reader;
+    struct json_out *out;
+    const struct hold_filter *filter;
+    struct holds_view view;
+    int64_t left;      /* items */
+    int64_t looked_at; /* rows */
+    int64_t next;      /* hold_no of the last one looked at */
+};
+
+static enum error_code write_gathered(struct holds_page *page,
+                                      const struct gathered *gathered,
+                                      struct error *err)
+{
+    for (size_t i = 0; i < gathered->count && page->left > 0; i++) {
+        struct ledger_hold shown;
+        const enum error_code code =
+            ledger_read_hold_names(page->reader, &gathered->holds[i], &shown, err);
+        if (code != ERR_OK) {
+            return code;
+        }
+        page->next = shown.hold.hold_no;
+        page->looked_at++;
+        const bool is_stale = holds_is_stale(&page->view, &shown);
+        if (is_wanted(page->filter, &shown, is_stale)) {
+            json_out_object_open(page->out, NULL);
+            encode_hold(page->out, &shown);
+            encode_hold_rest(page->out, &shown, is_stale);
+            json_out_array_open(page->out, "warnings");
+            json_out_array_close(page->out);
+            json_out_object_close(page->out);
+            page->left--;
+        }
+    }
+    return ERR_OK;
+}
+
+static enum error_code write_holds_page(struct holds_page *page, struct error *err)
+{
+    CLEANUP(cleanup_free) struct gathered *gathered = malloc(sizeof(*gathered));
+    if (gathered == NULL) {
+        return error_set(err, ERR_UNAVAILABLE, "out of memory");
+    }
+    const struct hold_filter *filter = page->filter;
+    const bool only_open = filter->only_stale || is_open_state(filter->state);
+    bool is_end = false;
+    while (!is_end && page->left > 0 && page->looked_at < HOLDS_LOOKED_AT) {
+        const struct select_args args = {
+            .n = {page->next, filter->project_no, 0, filter->cluster_no, 0, only_open},
+            .limit = HOLDS_GATHERED,
+        };
+        gathered->count = 0;
+        enum error_code code =
+            ledger_read_list(page->reader, SELECT_HOLDS, &args, gather_hold, gathered, err);
+        code = code == ERR_OK ? write_gathered(page, gathered, err) : code;
+        if (code != ERR_OK) {
+            return code;
+        }
+        is_end = gathered->count < HOLDS_GATHERED && page->left > 0;
+    }
+    page->next = is_end ? 0 : page->next;
+    return ERR_OK;
+}
+
+static enum error_code write_holds(struct request *request,
+                                   struct ledger_reader *reader,
+                                   struct json_out *out,
+                                   struct error *err)
+{
+    struct page page;
+    struct rights rights;
+    struct hold_filter filter = {0};
+    enum error_code code = page_begin(request, "holds", &page, err);
+    if (code == ERR_OK) {
+        code = rights_begin(&request->principal, reader, &rights, err);
+    }
+    if (code == ERR_OK) {
+        code = read_filter(request, reader, &rights, &filter, err);
+    }
+    if (code != ERR_OK) {
+        return code;
+    }
+    struct holds_page holds = {
+        .request = request,
+        .reader = reader,
+        .out = out,
+        .filter = &filter,
+        .view = {.reader = reader, .now_s = request->now_ms / 1000},
+        .left = page.size,
+        .next = page.from > 0 ? page.from : INT64_MAX,
+    };
+    json_out_array_open(out, "items");
+    code = write_holds_page(&holds, err);
+    json_out_array_close(out);
+    page_write_next(out, "holds", holds.next);
+    return code;
+}
+
+void api_list_holds(struct request *request)
+{
+    request_answer_by_reading(request, write_holds);
+}
+
+/* ---- grants and tokens: short lists, paged by their position */
+
+struct short_list {
+    struct json_out *out;
+    const char *node;
+    int64_t skip;
+    int64_t left;
+    int64_t position;
+    bool has_more;
+};
+
+/* Is the next row on this page? */
+static bool is_on_page(struct short_list *list)
+{
+    list->has_more = list->left == 0;
+    if (list->has_more || list->position++ < list->skip) {
+        return false;
+    }
+    list->left--;
+    return true;
+}
+
+static bool write_grant(void *context, const void *record)
+{
+    struct short_list *list = context;
+    const struct grant *grant = record;
+    if (grant->kind != GRANT_TIMED) {
+        return true; /* the endless grant and the overdraft show in the balance */
+    }
+    if (is_on_page(list)) {
+        json_out_object_open(list->out, NULL);
+        encode_grant(list->out, grant, list->node);
+        json_out_object_close(list->out);
+    }
+    return !list->has_more;
+}
+
+static bool write_token(void *context, const void *record)
+{
+    struct short_list *list = context;
+    const struct token *token = record;
+    if (token->revoked == 0 && is_on_page(list)) {
+        json_out_object_open(list->out, NULL);
+        encode_token(list->out, token);
+        json_out_object_close(list->out);
+    }
+    return !list->has_more;
+}
+
+static enum error_code write_short_list(struct request *request,
+                                        struct ledger_reader *reader,
+                                        enum select_kind select,
+                                        const struct select_args *args,
+                                        struct short_list *list,
+                                        struct error *err)
+{
+    const bool is_tokens = select == SELECT_TOKENS;
+    const char *name = is_tokens ? "tokens" : "grants";
+    struct page page;
+    enum error_code code = page_begin(request, name, &page, err);
+    if (code != ERR_OK) {
+        return code;
+    }
+    list->skip = page.from;
+    list->left = page.size;
+    json_out_array_open(list->out, "items");
+    code = ledger_read_list(reader, select, args, is_tokens ? write_token : write_grant, list, err);
+    json_out_array_close(list->out);
+    page_write_next(list->out, name, list->has_more ? list->position : 0);
+    return code;
+}
+
+static enum error_code write_grants(struct request *request,
+                                    struct ledger_reader *reader,
+                                    struct json_out *out,
+                                    struct error *err)
+{
+    const char *name = request_query(request, QUERY_NODE);
+    if (name == NULL || !text_is_node_name(name)) {
+        return error_set_field(err, ERR_MALFORMED, "node", "name the node whose grants are wanted");
+    }
+    struct node node;
+    enum error_code code = ledger_read_node(reader, NODE_ORGANIZATION, name, "", &node, err);
+    if (code == ERR_NOT_FOUND) {
+        code = ledger_read_node(reader, NODE_PROJECT, name, "", &node, err);
+    }
+    if (code != ERR_OK) {
+        return code;
+    }
+    const struct select_args args = {.n = {node.node_no}};
+    struct short_list list = {.out = out, .node = node.name};
+    return write_short_list(request, reader, SELECT_GRANTS_OF_NODE, &args, &list, err);
+}
+
+void api_list_grants(struct request *request)
+{
+    request_answer_by_reading(request, write_grants);
+}
+
+static enum error_code write_tokens(struct request *request,
+                                    struct ledger_reader *reader,
+                                    struct json_out *out,
+                                    struct error *err)
+{
+    const struct select_args args = {0};
+    struct short_list list = {.out = out};
+    return write_short_list(request, reader, SELECT_TOKENS, &args, &list, err);
+}
+
+void api_list_tokens(struct request *request)
+{
+    request_answer_by_reading(request, write_tokens);
+}

@@ -1,0 +1,69 @@
+/*
+ * What the ledger answers -> JSON. Each function writes members into an object that its caller opens and closes;
+ * amounts appear as x_mcs and x_core_hours (SPEC 1.3).
+ */
+#ifndef SERVER_ENCODE_H
+#define SERVER_ENCODE_H
+
+#include "ledger/ledger.h"
+#include "server/json_out.h"
+
+/** The members of a hold that every answer about it has, in the order of docs/api.md. */
+void encode_hold(struct json_out *out, const struct ledger_hold *hold);
+
+/** What a read of a hold has beside them: job, resources, time limit, last word. */
+void encode_hold_rest(struct json_out *out, const struct ledger_hold *hold, bool is_stale);
+
+/** `warnings` of an accepted command. */
+void encode_warnings(struct json_out *out, const struct ledger_result *result);
+
+/** Answers of commands: each a whole object's members. */
+void encode_freeze_answer(struct json_out *out,
+                          const struct command *command,
+                          const struct ledger_result *result);
+void encode_verb_answer(struct json_out *out,
+                        const struct command *command,
+                        const struct ledger_result *result);
+void encode_settle_answer(struct json_out *out,
+                          const struct command *command,
+                          const struct ledger_result *result);
+void encode_release_answer(struct json_out *out,
+                           const struct command *command,
+                           const struct ledger_result *result);
+void encode_heartbeat_answer(struct json_out *out,
+                             const struct command *command,
+                             const struct ledger_result *result);
+void encode_refund_answer(struct json_out *out,
+                          const struct command *command,
+                          const struct ledger_result *result);
+void encode_quote_answer(struct json_out *out,
+                         const struct command *command,
+                         const struct ledger_result *result);
+void encode_grant_answer(struct json_out *out,
+                         const struct command *command,
+                         const struct ledger_result *result);
+void encode_transfer_answer(struct json_out *out,
+                            const struct command *command,
+                            const struct ledger_result *result);
+void encode_withdraw_answer(struct json_out *out,
+                            const struct command *command,
+                            const struct ledger_result *result);
+
+/** "ok", "ended", "old", "unknown", "stop". */
+const char *encode_heartbeat_result(const struct ledger_result *result);
+
+/** One attempt of a task, in an object. */
+void encode_run(struct json_out *out, const struct run *run);
+
+/** A grant as listed. @node is its payer's name. */
+void encode_grant(struct json_out *out, const struct grant *grant, const char *node);
+
+/** The marks of a hold or a run as an array. */
+void encode_flags(struct json_out *out, const char *key, int64_t flags);
+
+/** "2026-12" of a month number; "2026-12-01" of a day number. Return ret_text. */
+enum { ENCODE_DATE_BYTES = 32 };
+const char *encode_month(int64_t month, char ret_text[ENCODE_DATE_BYTES]);
+const char *encode_day(int64_t day, char ret_text[ENCODE_DATE_BYTES]);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * The daemon as one struct: its parts, how they start, and how they stop.
+ *
+ * Starting: ledger, readers, tokens, batcher, bulk thread, then the socket, so that whoever connects is answered.
+ * Stopping is the same backwards: no new connections, answer what was accepted, commit what is queued, close.
+ */
+#ifndef SERVER_SERVICE_H
+#define SERVER_SERVICE_H
+
+#include <stdbool.h>
+
+#include "ledger/base/error.h"
+#include "ledger/ledger.h"
+#include "server/auth.h"
+#include "server/batcher.h"
+#include "server/config.h"
+#include "server/http.h"
+#include "server/metrics.h"
+#include "server/reader.h"
+
+struct bulk;
+struct feed;
+
+enum { SERVICE_URL_BYTES = 1280 };
+
+struct service {
+    struct config config;
+    const char *config_path; /* borrowed; NULL: none to reload */
+    char url[SERVICE_URL_BYTES];
+    struct ledger *ledger;
+    struct readers *readers;
+    struct auth *auth;
+    struct metrics *metrics;
+    struct batcher *batcher;
+    struct bulk *bulk;
+    struct feed *feed;
+    struct http *http;
+};
+
+/**
+ * Open the ledger at @url and start all parts of the daemon; nothing is served before service_run().
+ *
+ * @service  zeroed, with config and url set; stays where it is
+ *
+ * Errors are those of the parts, each with what to do about it. service_fini() afterwards in any case.
+ */
+enum error_code service_start(struct service *service, struct error *err);
+
+/** Serve until SIGTERM or SIGINT. False when accepted requests were left unanswered. */
+bool service_run(struct service *service);
+
+/** Stop and close what was started. */
+void service_fini(struct service *service);
+
+#endif

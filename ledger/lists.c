@@ -213,7 +213,7 @@ const struct cluster_list *list_clusters(struct ledger *ledger)
 
 /* ---- models */
 
-static bool model_put(struct model_names *models, int64_t no, const char *name)
+bool model_names_put(struct model_names *models, int64_t no, const char *name)
 {
     while ((size_t)no >= models->count) {
         void *array = models->names;
@@ -231,7 +231,7 @@ static bool collect_model(void *context, const void *record)
 {
     const struct name *row = record;
     struct model_names *models = context;
-    models->loaded = model_put(models, row->target_no, row->name);
+    models->loaded = model_names_put(models, row->target_no, row->name);
     return models->loaded;
 }
 

@@ -26,6 +26,9 @@ const struct cluster_list *list_clusters(struct ledger *ledger);
 /** The name of a model, "" for 0 or an unknown number; borrowed until the next call. */
 const char *list_model_name(struct ledger *ledger, int64_t model_no);
 
+/** Note the name of a model. False when out of memory. */
+MUST_USE bool model_names_put(struct model_names *models, int64_t no, const char *name);
+
 /** Forget all lists: after a rollback or an abort. */
 void lists_forget(struct ledger *ledger);
 void lists_fini(struct ledger *ledger);

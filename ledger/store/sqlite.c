@@ -8,20 +8,26 @@
 #include "ledger/store/engines.h"
 #include "ledger/store/sqlite_connection.h"
 
-#define QUERIES(record)                                                                      \
-    {                                                                                        \
-        QUERY_GET_##record, QUERY_INSERT_##record, QUERY_PUT_##record, QUERY_REMOVE_##record \
+#define QUERIES(record)                                                                         \
+    {                                                                                           \
+        QUERY_GET_##record, QUERY_INSERT_##record, QUERY_UPDATE_##record, QUERY_REMOVE_##record \
     }
 #define JOURNAL_QUERIES(record)                                               \
     {                                                                         \
         QUERY_GET_##record, QUERY_INSERT_##record, QUERY__COUNT, QUERY__COUNT \
     }
 
-/* The statements of each record type; QUERY__COUNT: the journal has none such. */
+/* All fields are the key: there is nothing to update. */
+#define KEY_QUERIES(record)                                                            \
+    {                                                                                  \
+        QUERY_GET_##record, QUERY_INSERT_##record, QUERY__COUNT, QUERY_REMOVE_##record \
+    }
+
+/* The statements of each record type; QUERY__COUNT: none such. */
 static const struct record_queries {
     enum query get;
     enum query insert;
-    enum query put;
+    enum query update;
     enum query remove;
 } record_queries[RECORD__COUNT] = {
     [RECORD_NODE] = QUERIES(NODE),
@@ -38,7 +44,7 @@ static const struct record_queries {
     [RECORD_JOB] = QUERIES(JOB),
     [RECORD_TASK] = QUERIES(TASK),
     [RECORD_RUN] = QUERIES(RUN),
-    [RECORD_RUN_HOST] = QUERIES(RUN_HOST),
+    [RECORD_RUN_HOST] = KEY_QUERIES(RUN_HOST),
     [RECORD_ADJUSTMENT] = QUERIES(ADJUSTMENT),
     [RECORD_WAITING] = QUERIES(WAITING),
     [RECORD_FEED_EVENT] = QUERIES(FEED_EVENT),
@@ -176,8 +182,9 @@ static enum error_code engine_get(void *handle,
     if (code != ERR_OK) {
         return code;
     }
-    sqlite3_stmt *statement = connection->statements[record_queries[type->id].get];
-    int result = sqlite_record_bind(connection, statement, type, type->key_count, record);
+    enum query query = record_queries[type->id].get;
+    sqlite3_stmt *statement = connection->statements[query];
+    int result = sqlite_record_bind(connection, query, type, type->key_count, record);
     if (result == SQLITE_OK) {
         result = sqlite3_step(statement);
     }
@@ -202,7 +209,7 @@ static enum error_code write_record(struct sqlite_connection *connection,
                                     struct error *err)
 {
     sqlite3_stmt *statement = connection->statements[query];
-    int result = sqlite_record_bind(connection, statement, type, field_count, record);
+    int result = sqlite_record_bind(connection, query, type, field_count, record);
     if (result == SQLITE_OK) {
         result = sqlite3_step(statement);
     }
@@ -214,13 +221,28 @@ static enum error_code write_record(struct sqlite_connection *connection,
     return code;
 }
 
+/* What is put is there already, nearly always: new records are inserted. */
 static enum error_code engine_put(void *handle,
                                   const struct record_type *type,
                                   const void *record,
                                   struct error *err)
 {
-    enum query query = record_queries[type->id].put;
-    return write_record(handle, query, type, type->field_count, record, err);
+    struct sqlite_connection *connection = handle;
+    const struct record_queries *queries = &record_queries[type->id];
+    bool there = false;
+    enum error_code code = ERR_OK;
+    if (queries->update == QUERY__COUNT) {
+        union record_any key;
+        record_copy(type, record, &key);
+        code = engine_get(handle, type, &key, &there, err);
+    } else {
+        code = write_record(connection, queries->update, type, type->field_count, record, err);
+        there = sqlite3_changes(connection->db) > 0;
+    }
+    if (code == ERR_OK && !there) {
+        code = write_record(connection, queries->insert, type, type->field_count, record, err);
+    }
+    return code;
 }
 
 static enum error_code engine_insert(void *handle,

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -22,6 +23,7 @@
 #include "ledger/base/cleanup.h"
 #include "ledger/store/migrate.h"
 #include "ledger/store/sqlite_restart.h"
+#include "ledger/store/sqlite_vfs.h"
 
 #define APPLICATION_ID 0x43724872 /* "CrHr", in the header of the file */
 
@@ -360,6 +362,7 @@ static void disconnect(struct sqlite_connection *connection)
     for (size_t i = 0; i < QUERY__COUNT; i++) {
         (void)sqlite3_finalize(connection->statements[i]);
         connection->statements[i] = NULL;
+        connection->blanks[i] = 0;
     }
     int result = sqlite3_close(connection->db);
     assert(result == SQLITE_OK);
@@ -368,6 +371,17 @@ static void disconnect(struct sqlite_connection *connection)
     connection->wal_pages = 0;
     connection->wal_kept = 0;
     connection->wal_tried = 0;
+}
+
+static const char *writer_vfs;
+
+/* For the whole process, before SQLite's first use: no count of memory, and so no lock around each
+ * allocation; connections are not shared between threads. Too late is no harm. */
+static void configure_once(void)
+{
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    (void)sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
+    writer_vfs = sqlite_vfs_name();
 }
 
 static enum error_code connect(struct sqlite_connection *connection, struct error *err)
@@ -384,7 +398,8 @@ static enum error_code connect(struct sqlite_connection *connection, struct erro
         flags |= SQLITE_OPEN_READONLY;
         break;
     }
-    int result = sqlite3_open_v2(connection->path, &connection->db, flags, NULL);
+    const char *vfs = connection->access == STORE_READ ? NULL : writer_vfs;
+    int result = sqlite3_open_v2(connection->path, &connection->db, flags, vfs);
     enum error_code code =
         result == SQLITE_OK ? set_up(connection, err)
                             : sqlite_connection_fail(connection, result, "opening the ledger", err);
@@ -470,6 +485,8 @@ enum error_code sqlite_connection_open(const char *path,
                                        struct sqlite_connection **ret_connection,
                                        struct error *err)
 {
+    static pthread_once_t configured = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&configured, configure_once);
     struct sqlite_connection *connection = calloc(1, sizeof *connection);
     if (connection == NULL) {
         return error_set(err, ERR_UNAVAILABLE, "out of memory while opening the ledger");

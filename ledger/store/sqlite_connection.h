@@ -32,6 +32,7 @@ struct sqlite_connection {
     int64_t wal_kept;  /* of them, already copied to the database file */
     int64_t wal_tried; /* wal_pages at the last checkpoint */
     sqlite3_stmt *statements[QUERY__COUNT]; /* NULL: not for this access */
+    uint64_t blanks[QUERY__COUNT];          /* bit i: parameter i + 1 is bound to 0 or '' */
     char list_text[SQLITE_LISTS][RECORD_LIST_TEXT_BYTES];
 };
 
@@ -69,7 +70,7 @@ enum error_code sqlite_connection_number(struct sqlite_connection *connection,
 /* Parameters ?1.. from the fields of a record: all, or the first key_count. SQLITE_OK or SQLite's
  * error. Texts are bound where they are: the record must live until the step. */
 int sqlite_record_bind(struct sqlite_connection *connection,
-                       sqlite3_stmt *statement,
+                       enum query query,
                        const struct record_type *type,
                        size_t field_count,
                        const void *record);

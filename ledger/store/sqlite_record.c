@@ -9,42 +9,73 @@
 
 #include "ledger/store/sqlite_connection.h"
 
+/* Zeros and empty texts stay bound from one use of a statement to the next: most fields of most
+ * records are blank. */
+static bool stays_blank(uint64_t *blanks, size_t parameter, bool blank)
+{
+    uint64_t bit = UINT64_C(1) << parameter;
+    bool was_blank = (*blanks & bit) != 0;
+    *blanks = blank ? *blanks | bit : *blanks & ~bit;
+    return blank && was_blank;
+}
+
+static int bind_integer(sqlite3_stmt *statement, uint64_t *blanks, size_t parameter, int64_t value)
+{
+    if (stays_blank(blanks, parameter, value == 0)) {
+        return SQLITE_OK;
+    }
+    return sqlite3_bind_int64(statement, (int)parameter + 1, value);
+}
+
+static int bind_text(sqlite3_stmt *statement,
+                     uint64_t *blanks,
+                     size_t parameter,
+                     const char *text,
+                     size_t bytes)
+{
+    if (stays_blank(blanks, parameter, bytes == 0)) {
+        return SQLITE_OK;
+    }
+    const char *lasting = bytes == 0 ? "" : text;
+    return sqlite3_bind_text(statement, (int)parameter + 1, lasting, (int)bytes, SQLITE_STATIC);
+}
+
 int sqlite_record_bind(struct sqlite_connection *connection,
-                       sqlite3_stmt *statement,
+                       enum query query,
                        const struct record_type *type,
                        size_t field_count,
                        const void *record)
 {
+    sqlite3_stmt *statement = connection->statements[query];
+    uint64_t *blanks = &connection->blanks[query];
+    char *list_text = connection->list_text[0];
     int result = SQLITE_OK;
-    size_t lists = 0;
     for (size_t i = 0; i < field_count && result == SQLITE_OK; i++) {
         const struct record_field *field = &type->fields[i];
         const char *at = (const char *)record + field->offset;
-        int index = (int)i + 1;
         int64_t wide;
         int32_t narrow;
+        size_t bytes;
         switch (field->kind) {
         case FIELD_I64:
             memcpy(&wide, at, sizeof wide);
-            result = sqlite3_bind_int64(statement, index, wide);
+            result = bind_integer(statement, blanks, i, wide);
             break;
         case FIELD_I32:
             memcpy(&narrow, at, sizeof narrow);
-            result = sqlite3_bind_int(statement, index, narrow);
+            result = bind_integer(statement, blanks, i, narrow);
             break;
         case FIELD_TEXT:
-            result = sqlite3_bind_text(statement, index, at, -1, SQLITE_STATIC);
+            result = bind_text(statement, blanks, i, at, strlen(at));
             break;
         case FIELD_BLOB:
-            result = sqlite3_bind_blob(statement, index, at, (int)field->size, SQLITE_STATIC);
+            result = sqlite3_bind_blob(statement, (int)i + 1, at, (int)field->size, SQLITE_STATIC);
             break;
-        case FIELD_LIST: {
-            assert(lists < SQLITE_LISTS);
-            char *text = connection->list_text[lists++];
-            int bytes = (int)record_list_encode(field, record, text);
-            result = sqlite3_bind_text(statement, index, text, bytes, SQLITE_STATIC);
+        case FIELD_LIST:
+            bytes = record_list_encode(field, record, list_text);
+            result = bind_text(statement, blanks, i, list_text, bytes);
+            list_text += RECORD_LIST_TEXT_BYTES;
             break;
-        }
         }
     }
     return result;

@@ -10,7 +10,7 @@ enum error_code sqlite_restart_void(struct sqlite_connection *connection, struct
     if (sqlite3_get_autocommit(connection->db) == 0) {
         (void)sqlite3_exec(connection->db, "ROLLBACK", NULL, NULL, NULL);
     }
-    sqlite3_stmt *statement = connection->statements[QUERY_PUT_ENGINE_RESTART];
+    sqlite3_stmt *statement = connection->statements[QUERY_UPDATE_ENGINE_RESTART];
     int result = sqlite3_step(statement);
     (void)sqlite3_reset(statement);
     return result == SQLITE_DONE
@@ -46,7 +46,7 @@ static bool end_agrees(struct sqlite_connection *connection, const struct root_s
     const struct record_type *type = &record_types[RECORD_CHAIN_LINK];
     struct chain_link link = {.root_no = state->root_no, .txn_no = state->last_txn};
     sqlite3_stmt *statement = connection->statements[QUERY_GET_CHAIN_LINK];
-    (void)sqlite_record_bind(connection, statement, type, type->key_count, &link);
+    (void)sqlite_record_bind(connection, QUERY_GET_CHAIN_LINK, type, type->key_count, &link);
     bool found = sqlite3_step(statement) == SQLITE_ROW &&
                  sqlite_record_read(statement, type, &link, NULL) == ERR_OK;
     (void)sqlite3_reset(statement);

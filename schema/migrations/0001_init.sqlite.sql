@@ -171,8 +171,8 @@ CREATE TABLE movement (
     note        TEXT NOT NULL
 ) STRICT;
 
--- Submissions (SPEC 5.1). Holds are open while a task waits, is frozen, runs or is suspended; the indexes of open holds
--- say so in the words of their queries.
+-- Submissions (SPEC 5.1). A hold is open while a task waits, is frozen, runs or is suspended; it stands in one of the two
+-- indexes by project: the open ones, by what they have frozen, or the closed ones, by age. Queries say "open" in the same words.
 CREATE TABLE hold (
     hold_no         INTEGER PRIMARY KEY,
     root_no         INTEGER NOT NULL,
@@ -223,7 +223,8 @@ CREATE TABLE hold (
     partition       TEXT NOT NULL,
     qos             TEXT NOT NULL
 ) STRICT;
-CREATE INDEX hold_by_project ON hold (project_no, hold_no);
+CREATE INDEX hold_closed ON hold (project_no, hold_no)
+    WHERE count_waiting + count_frozen + count_running + count_suspended = 0;
 CREATE INDEX hold_open ON hold (project_no, frozen_mcs DESC, hold_no)
     WHERE count_waiting + count_frozen + count_running + count_suspended > 0;
 CREATE INDEX hold_due ON hold (due_s, hold_no) WHERE due_s > 0;

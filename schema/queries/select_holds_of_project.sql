@@ -1,4 +1,5 @@
--- select_holds_of_project: holds of a project, the newest first.
+-- select_holds_of_project: holds of a project, the newest first: all open ones and as many
+--   closed ones as may be needed, from the two indexes by project.
 -- Parameters: ?1 hold_no, exclusive, ?2 project_no, 0 any, ?3 member_no, 0 any, ?4 cluster_no, 0
 --   any, ?5 root_no, 0 any, ?6 1: only open ones, ?7 at most so many rows.
 -- Columns: all of hold, in the order of the table.
@@ -10,11 +11,30 @@ SELECT
     card_version, rate_mcores, mgpus, seconds, frozen_mcs, used_mcs, flags, content, cores,
     memory_mib, gpus, draws, id, job_id, job_key, job_name, partition, qos
 FROM hold
-WHERE project_no = ?2
-    AND hold_no < ?1
-    AND (?3 = 0 OR member_no = ?3)
-    AND (?4 = 0 OR cluster_no = ?4)
-    AND (?5 = 0 OR root_no = ?5)
-    AND (?6 = 0 OR count_waiting + count_frozen + count_running + count_suspended > 0)
+WHERE hold_no IN (
+        SELECT hold_no
+        FROM hold
+        WHERE project_no = ?2
+            AND count_waiting + count_frozen + count_running + count_suspended > 0
+            AND hold_no < ?1
+            AND (?3 = 0 OR member_no = ?3)
+            AND (?4 = 0 OR cluster_no = ?4)
+            AND (?5 = 0 OR root_no = ?5)
+        UNION ALL
+        SELECT hold_no
+        FROM (
+            SELECT hold_no
+            FROM hold
+            WHERE project_no = ?2
+                AND count_waiting + count_frozen + count_running + count_suspended = 0
+                AND hold_no < ?1
+                AND ?6 = 0
+                AND (?3 = 0 OR member_no = ?3)
+                AND (?4 = 0 OR cluster_no = ?4)
+                AND (?5 = 0 OR root_no = ?5)
+            ORDER BY hold_no DESC
+            LIMIT ?7
+        ) AS closed
+    )
 ORDER BY hold_no DESC
 LIMIT ?7;

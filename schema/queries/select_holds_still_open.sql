@@ -1,5 +1,5 @@
--- select_holds_still_open: open holds, the newest first: sorts what the index of open holds
---   gives, however long the history.
+-- select_holds_still_open: open holds, the newest first: by the index of open holds, however
+--   long the history.
 -- Parameters: ?1 hold_no, exclusive, ?2 project_no, 0 any, ?3 member_no, 0 any, ?4 cluster_no, 0
 --   any, ?5 root_no, 0 any, ?6 1: only open ones, ?7 at most so many rows.
 -- Columns: all of hold, in the order of the table.
@@ -11,11 +11,16 @@ SELECT
     card_version, rate_mcores, mgpus, seconds, frozen_mcs, used_mcs, flags, content, cores,
     memory_mib, gpus, draws, id, job_id, job_key, job_name, partition, qos
 FROM hold
-WHERE count_waiting + count_frozen + count_running + count_suspended > 0
-    AND +hold_no < ?1
+WHERE hold_no IN (
+        SELECT hold_no
+        FROM hold
+        WHERE count_waiting + count_frozen + count_running + count_suspended > 0
+    )
+    AND hold_no < ?1
+    AND ?6 = 1
     AND (?2 = 0 OR project_no = ?2)
     AND (?3 = 0 OR member_no = ?3)
     AND (?4 = 0 OR cluster_no = ?4)
     AND (?5 = 0 OR root_no = ?5)
-ORDER BY +hold_no DESC
+ORDER BY hold_no DESC
 LIMIT ?7;

@@ -1,4 +1,4 @@
--- put_engine_restart: the writer starts over after an I/O error.
+-- update_engine_restart: the writer starts over after an I/O error.
 -- Parameters: none.
 -- Columns: none.
 UPDATE engine_restart

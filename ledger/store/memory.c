@@ -90,7 +90,7 @@ static bool grow(struct table *table)
         return true;
     }
     size_t count = table->bucket_count == 0 ? FIRST_BUCKETS : table->bucket_count * 2;
-    struct row **buckets = calloc(count, sizeof *buckets);
+    struct row **buckets = calloc(count, sizeof(void *));
     if (buckets == NULL) {
         return false;
     }
@@ -138,18 +138,23 @@ static struct row *make_row(const struct record_type *type, const void *record)
 
 /* ---- databases ------------------------------------------------------------------------------ */
 
+static void table_fini(struct table *table)
+{
+    for (size_t i = 0; i < table->bucket_count; i++) {
+        struct row *row = table->buckets[i];
+        while (row != NULL) {
+            struct row *next = row->next;
+            free(row);
+            row = next;
+        }
+    }
+    free(table->buckets);
+}
+
 static void database_destroy(struct database *database)
 {
     for (size_t t = 0; t < RECORD__COUNT; t++) {
-        struct table *table = &database->tables[t];
-        for (size_t i = 0; i < table->bucket_count; i++) {
-            while (table->buckets[i] != NULL) {
-                struct row *row = table->buckets[i];
-                table->buckets[i] = row->next;
-                free(row);
-            }
-        }
-        free(table->buckets);
+        table_fini(&database->tables[t]);
     }
     free(database->changes);
     free(database->name);
@@ -437,6 +442,21 @@ static int compare_rows(const void *a, const void *b, void *context)
                                  *(const void *const *)b);
 }
 
+/* Append the records of a bucket that a selection takes; returns how many there are then. */
+static size_t collect_bucket(const struct row *row,
+                             enum select_kind select,
+                             const struct select_args *args,
+                             const void **records,
+                             size_t count)
+{
+    for (; row != NULL; row = row->next) {
+        if (memory_select_matches(select, args, row->record)) {
+            records[count++] = row->record;
+        }
+    }
+    return count;
+}
+
 /* The records of a selection in its order; owned by the caller, NULL when out of memory. */
 static const void **collect(const struct table *table,
                             enum select_kind select,
@@ -449,11 +469,7 @@ static const void **collect(const struct table *table,
     }
     size_t count = 0;
     for (size_t i = 0; i < table->bucket_count; i++) {
-        for (const struct row *row = table->buckets[i]; row != NULL; row = row->next) {
-            if (memory_select_matches(select, args, row->record)) {
-                records[count++] = row->record;
-            }
-        }
+        count = collect_bucket(table->buckets[i], select, args, records, count);
     }
     qsort_r(records, count, sizeof *records, compare_rows, &select);
     *ret_count = count;

@@ -6,6 +6,7 @@
  */
 #include "ledger/store/record_type.h"
 
+/* Names of members stand bare in offsetof(). NOLINTBEGIN(bugprone-macro-parentheses) */
 #define MEMBER(type, member)      (((const struct type *)0)->member)
 #define MEMBER_SIZE(type, member) sizeof MEMBER(type, member)
 
@@ -53,6 +54,7 @@
         .columns = MEMBER_SIZE(type, member[0]) / 8,                                              \
     }
 #define LIST(type, member, count) LIST_AS(type, #member, member, count)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* One field a line. */
 /* clang-format off */

@@ -429,9 +429,8 @@ static char *lock_path(const char *path)
 /* Tell others who has the lock; without effect on the lock itself when the disk is full. */
 static void note_holder(int fd)
 {
-    int failed = ftruncate(fd, 0);
-    if (failed == 0 && dprintf(fd, "%ld\n", (long)getpid()) < 0) {
-        failed = ftruncate(fd, 0);
+    if (ftruncate(fd, 0) == 0) {
+        (void)dprintf(fd, "%ld\n", (long)getpid());
     }
 }
 
@@ -443,7 +442,7 @@ static enum error_code take_lock(struct sqlite_connection *connection, struct er
     }
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0) {
-        return error_set(err, ERR_UNAVAILABLE, "cannot open %s: %s", path, strerror(errno));
+        return error_set(err, ERR_UNAVAILABLE, "cannot open %s: %s", path, strerrordesc_np(errno));
     }
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         char holder[32] = "";

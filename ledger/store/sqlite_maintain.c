@@ -131,7 +131,7 @@ static enum error_code sync_path(const char *path, int flags, struct error *err)
 {
     CLEANUP(cleanup_close) int fd = open(path, flags | O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fsync(fd) != 0) {
-        return copy_failed(err, path, strerror(errno));
+        return copy_failed(err, path, strerrordesc_np(errno));
     }
     return ERR_OK;
 }
@@ -144,7 +144,7 @@ static enum error_code put_in_place(const char *partial, const char *to, struct 
         return code;
     }
     if (link(partial, to) != 0) {
-        return copy_failed(err, to, strerror(errno));
+        return copy_failed(err, to, strerrordesc_np(errno));
     }
     CLEANUP(cleanup_free) char *folder = NULL;
     const char *slash = strrchr(to, '/');

@@ -95,34 +95,45 @@ static bool read_text(sqlite3_stmt *statement,
     return true;
 }
 
+static bool read_narrow(sqlite3_stmt *statement, int column, char *to)
+{
+    int64_t value = sqlite3_column_int64(statement, column);
+    int32_t narrow = (int32_t)value;
+    memcpy(to, &narrow, sizeof narrow);
+    return narrow == value;
+}
+
+static bool read_blob(sqlite3_stmt *statement,
+                      int column,
+                      const struct record_field *field,
+                      char *to)
+{
+    const void *blob = sqlite3_column_blob(statement, column);
+    if (blob == NULL || (size_t)sqlite3_column_bytes(statement, column) != field->size) {
+        return false;
+    }
+    memcpy(to, blob, field->size);
+    return true;
+}
+
 static bool read_field(sqlite3_stmt *statement,
                        int column,
                        const struct record_field *field,
                        void *ret_record)
 {
     char *to = (char *)ret_record + field->offset;
+    int64_t value;
     switch (field->kind) {
-    case FIELD_I64: {
-        int64_t value = sqlite3_column_int64(statement, column);
+    case FIELD_I64:
+        value = sqlite3_column_int64(statement, column);
         memcpy(to, &value, sizeof value);
         return true;
-    }
-    case FIELD_I32: {
-        int64_t value = sqlite3_column_int64(statement, column);
-        int32_t narrow = (int32_t)value;
-        memcpy(to, &narrow, sizeof narrow);
-        return narrow == value;
-    }
+    case FIELD_I32:
+        return read_narrow(statement, column, to);
     case FIELD_TEXT:
         return read_text(statement, column, field, to);
-    case FIELD_BLOB: {
-        const void *blob = sqlite3_column_blob(statement, column);
-        if (blob == NULL || (size_t)sqlite3_column_bytes(statement, column) != field->size) {
-            return false;
-        }
-        memcpy(to, blob, field->size);
-        return true;
-    }
+    case FIELD_BLOB:
+        return read_blob(statement, column, field, to);
     case FIELD_LIST:
         break;
     }

@@ -1,6 +1,8 @@
 /*
  * Opening and closing a ledger, and its housekeeping. See ledger.h.
  */
+#include "ledger/ledger.h"
+
 #include <stdlib.h>
 #include <string.h>
 

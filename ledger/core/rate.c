@@ -210,10 +210,8 @@ static enum error_code price_gpu(struct pricing *pricing,
                          "nor GPUs by default",
                          (long long)pricing->row->version, (int)entry);
     }
-    struct fraction count = share_of(gpu, model);
-    if (!fraction_scale(&count, gpu->count, 1)) {
-        return too_dear(err);
-    }
+    struct fraction count = share_of(gpu, model); /* below 2^41 both */
+    count.numerator *= (wide)gpu->count;
     struct fraction mgpus = count;
     struct fraction mcores = count;
     if (!fraction_scale(&mgpus, THOUSAND, 1) ||
@@ -229,13 +227,8 @@ static bool combine(struct pricing *pricing, struct fraction gpus)
 {
     const struct rate_row *row = pricing->row;
     struct fraction total = {(wide)pricing->resources->cores * (wide)row->core_mcores, 1};
-    struct fraction memory = {0, 1};
-    if (row->gib_mcores > 0) {
-        memory = (struct fraction){(wide)pricing->resources->memory_mib, MIB_PER_GIB};
-        if (!fraction_scale(&memory, row->gib_mcores, 1)) {
-            return false;
-        }
-    }
+    struct fraction memory = {(wide)pricing->resources->memory_mib * (wide)row->gib_mcores,
+                              row->gib_mcores > 0 ? MIB_PER_GIB : 1};
     bool (*const join)(struct fraction *, struct fraction) =
         pricing->combine == COMBINE_MAX ? fraction_max : fraction_add;
     if (!join(&total, memory) || !join(&total, gpus)) {

@@ -165,6 +165,16 @@ Test(caps, null_is_no_limit_and_0_is_none)
     cr_expect_eq(check(mcs_request(0)), 0, "what costs nothing adds nothing");
 }
 
+Test(caps, only_a_request_larger_than_the_cap_itself_is_beyond_it)
+{
+    setup();
+    cap_set(PROJECT, CAP_MONTH, 100)->counter.frozen_mcs = 1;
+    cr_expect_eq(check(mcs_request(100)), 1);
+    cr_expect_not(plan.violations[0].beyond);
+    cr_expect_eq(check(mcs_request(101)), 1);
+    cr_expect(plan.violations[0].beyond);
+}
+
 Test(caps, a_soft_cap_warns_and_never_refuses)
 {
     setup();
@@ -364,7 +374,7 @@ static struct hold hold_make(int64_t open, int64_t max_running)
     hold.resources.gpu_count = 3;
     hold.resources.gpus[0] = (struct gpu_request){.model_no = A100, .count = 2, .mgpus = 2000};
     hold.resources.gpus[1] = (struct gpu_request){.model_no = 0, .count = 1, .mgpus = 300};
-    hold.resources.gpus[2] = (struct gpu_request){.model_no = H100, .count = 1, .mgpus = 0};
+    hold.resources.gpus[2] = (struct gpu_request){.model_no = H100, .count = 1, .mgpus = 1};
     return hold;
 }
 
@@ -375,10 +385,12 @@ Test(caps, an_array_of_1000_with_4_at_a_time_counts_4)
     in_flight_difference(NULL, &hold, &delta);
     cr_expect_eq(delta.jobs, 4);
     cr_expect_eq(delta.mcores, 64000);
-    cr_expect_eq(delta.mgpus, 9200);
-    cr_assert_eq(delta.model_count, 1, "no model and no share are no model's");
+    cr_expect_eq(delta.mgpus, 9204);
+    cr_assert_eq(delta.model_count, 2, "a GPU without a model is no model's");
     cr_expect_eq(delta.models[0].model_no, A100);
     cr_expect_eq(delta.models[0].mgpus, 8000);
+    cr_expect_eq(delta.models[1].model_no, H100);
+    cr_expect_eq(delta.models[1].mgpus, 4);
     struct hold later = hold;
     later.counts[TASK_FROZEN] = 3;
     later.counts[TASK_RUNNING] = 10;
@@ -429,7 +441,10 @@ Test(caps, a_hold_whose_resources_change_swaps_them)
     cr_expect_eq(delta.mcores, -16000);
     cr_expect_eq(delta.mgpus, -2000);
     cr_assert_eq(delta.model_count, 2);
-    cr_expect_eq(delta.models[0].mgpus + delta.models[1].mgpus, -2000);
+    cr_expect_eq(delta.models[0].model_no, A100);
+    cr_expect_eq(delta.models[0].mgpus, -4000);
+    cr_expect_eq(delta.models[1].model_no, H100);
+    cr_expect_eq(delta.models[1].mgpus, 2000);
 }
 
 Test(caps, a_run_with_resources_of_its_own_counts_while_it_is_open)

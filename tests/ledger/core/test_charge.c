@@ -174,6 +174,23 @@ Test(charge, a_run_over_midnight_is_booked_by_day_and_counted_on_its_last)
     cr_expect_eq(plan.usage[1].mgs, INT64_C(24) * HOUR * MGPUS);
 }
 
+Test(charge, a_run_counts_on_the_day_of_its_last_second)
+{
+    struct calendar calendar = utc();
+    int64_t midnight_s = T0 + 5 * HOUR;
+    static const int64_t ends[] = {-1, 0, 1, 2};
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        struct run run = run_make(T0, T0);
+        run_end(&run, midnight_s + ends[i]);
+        run.outcome = OUTCOME_COMPLETED;
+        book(NULL, &run, &calendar, 0, USAGE_USAGE);
+        cr_assert_eq(plan.usage_count, ends[i] > 0 ? 2 : 1);
+        const struct usage_delta *last = &plan.usage[plan.usage_count - 1];
+        cr_expect_eq(last->runs, 1);
+        cr_expect_eq(last->day, T0 / DAY + (ends[i] > 0 ? 1 : 0));
+    }
+}
+
 Test(charge, a_run_of_length_0_counts_as_a_run)
 {
     struct calendar calendar = utc();
@@ -348,6 +365,9 @@ Test(charge, an_end_cuts_what_lies_after_it)
     cr_expect_eq(run.segment_count, 2);
     cr_assert_eq(run.suspension_count, 2);
     cr_expect_eq(run.suspensions[1].to_s, T0 + 150);
+    struct run at_resize = run;
+    run_end(&at_resize, T0 + 100);
+    cr_expect_eq(at_resize.segment_count, 1, "a segment that would begin at the end never was");
     run_end(&at_start, T0);
     cr_expect_eq(at_start.segment_count, 1);
     cr_expect_eq(at_start.suspension_count, 0);

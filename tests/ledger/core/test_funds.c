@@ -504,17 +504,21 @@ static void check_all(int64_t frozen_before)
     int64_t frozen = 0;
     int64_t used = 0;
     int64_t moved = 0;
+    int64_t conserved = 0;
     apply_entries();
     for (int32_t i = 0; i < view.grant_count; i++) {
         check_row(i);
         frozen += view.grants[i].frozen_mcs;
         used += view.grants[i].used_mcs;
         moved += view.grants[i].moved_mcs;
+        conserved += view.grants[i].available_mcs + view.grants[i].frozen_mcs +
+                     view.grants[i].used_mcs + view.grants[i].expired_mcs;
     }
     cr_assert_eq(frozen, view.hold.frozen_mcs);
     cr_assert_eq(used, view.hold.used_mcs);
     cr_assert_eq(moved, 0);
     cr_assert_eq(plan.delta.frozen_mcs, frozen - frozen_before);
+    cr_assert_eq(issued + conserved, 0, "core-hours come from the root and go back to it only");
     cr_assert(plan_is_balanced(&plan));
     check_draws(view.hold.draws, view.hold.draw_count, frozen);
     check_draws(view.run.draws, view.run.draw_count, used);
@@ -564,7 +568,8 @@ static void random_setup(struct test_random *random)
     issued = 0;
 }
 
-static void random_freeze(struct test_random *random)
+/* Returns what was frozen. */
+static int64_t random_freeze(struct test_random *random)
 {
     bool forced = test_random_chance(random, 1, 4);
     int64_t mcs = test_random_range(random, 0, 300);
@@ -580,6 +585,18 @@ static void random_freeze(struct test_random *random)
         cr_assert(code == ERR_OK || code == ERR_TOO_MANY_DRAWS);
         cr_assert(code != ERR_OK || draws <= LIMIT_DRAWS || draws == draws_before);
     }
+    return code == ERR_OK ? mcs : 0;
+}
+
+static void random_withdrawal(struct test_random *random)
+{
+    int64_t mcs = test_random_range(random, 0, 100);
+    enum error_code code = funds_withdraw(&view, &plan, mcs, NULL);
+    int64_t withdrawn = 0;
+    for (int32_t i = 0; i < plan.entry_count; i++) {
+        withdrawn += plan.entries[i].amount_mcs;
+    }
+    cr_assert_eq(withdrawn, code == ERR_OK ? mcs : 0);
 }
 
 static void random_person(struct test_random *random)
@@ -604,7 +621,7 @@ static void random_person(struct test_random *random)
         }
         break;
     case 1:
-        (void)!funds_withdraw(&view, &plan, test_random_range(random, 0, 100), NULL);
+        random_withdrawal(random);
         break;
     case 2:
         if (grant->ended == 0 && grant->end_s <= view.now_s) {
@@ -620,45 +637,75 @@ static void random_person(struct test_random *random)
     }
 }
 
+/* What a move takes from the hold's frozen and adds to its use. */
+struct effect {
+    int64_t frozen_mcs;
+    int64_t used_mcs;
+};
+
+static int64_t expired_sum(void)
+{
+    int64_t expired = 0;
+    for (int32_t i = 0; i < view.grant_count; i++) {
+        expired += view.grants[i].expired_mcs;
+    }
+    return expired;
+}
+
+/* What returned is told, and has repaid the overdraft before it lies available. */
+static void check_return(int64_t expired_before, int64_t told)
+{
+    cr_assert_eq(told, expired_sum() - expired_before);
+    for (int32_t i = 0; i < view.grant_count; i++) {
+        const struct grant *grant = &view.grants[i];
+        cr_assert_not(overdraft()->available_mcs < 0 && grant->kind == GRANT_TIMED &&
+                      funds_row_is_valid(grant, view.now_s) && grant->available_mcs > 0);
+    }
+}
+
+static struct effect random_hold_move(struct test_random *random)
+{
+    int64_t expired = expired_sum();
+    int64_t frozen = test_random_range(random, 0, view.hold.frozen_mcs);
+    int64_t used = test_random_range(random, 0, view.hold.used_mcs);
+    int64_t over = test_random_range(random, 0, 200);
+    switch (test_random_range(random, 0, 4)) {
+    case 0:
+        funds_use_frozen(&view, &plan, &CONTEXT, frozen);
+        return (struct effect){-frozen, frozen};
+    case 1:
+        use_over(over);
+        return (struct effect){0, over};
+    case 2:
+        funds_refreeze(&view, &plan, &CONTEXT, used);
+        return (struct effect){used, -used};
+    case 3:
+        check_return(expired, unfreeze(frozen));
+        return (struct effect){-frozen, 0};
+    default:
+        check_return(expired, return_used(used));
+        return (struct effect){0, -used};
+    }
+}
+
+/* Any move; the hold's sums change by exactly what was asked. */
 static void random_move(struct test_random *random)
 {
-    int64_t expired_before = 0;
-    for (int32_t i = 0; i < view.grant_count; i++) {
-        expired_before += view.grants[i].expired_mcs;
-    }
-    int64_t expired = 0;
+    struct effect now = {view.hold.frozen_mcs, view.hold.used_mcs};
+    struct effect effect = {0, 0};
     switch (test_random_range(random, 0, 6)) {
     case 0:
-        random_freeze(random);
-        return;
+        effect.frozen_mcs = random_freeze(random);
+        break;
     case 1:
         random_person(random);
-        return;
-    case 2:
-        funds_use_frozen(&view, &plan, &CONTEXT,
-                         test_random_range(random, 0, view.hold.frozen_mcs));
-        return;
-    case 3:
-        use_over(test_random_range(random, 0, 200));
-        return;
-    case 4:
-        funds_refreeze(&view, &plan, &CONTEXT, test_random_range(random, 0, view.hold.used_mcs));
-        return;
-    case 5:
-        expired = unfreeze(test_random_range(random, 0, view.hold.frozen_mcs));
         break;
     default:
-        expired = return_used(test_random_range(random, 0, view.hold.used_mcs));
+        effect = random_hold_move(random);
         break;
     }
-    for (int32_t i = 0; i < view.grant_count; i++) {
-        expired_before -= view.grants[i].expired_mcs;
-        bool idle = overdraft()->available_mcs < 0 && view.grants[i].kind == GRANT_TIMED &&
-                    funds_row_is_valid(&view.grants[i], view.now_s) &&
-                    view.grants[i].available_mcs > 0;
-        cr_assert_not(idle, "what returned has repaid the overdraft first");
-    }
-    cr_assert_eq(expired, -expired_before, "what expired is told");
+    cr_assert_eq(view.hold.frozen_mcs, now.frozen_mcs + effect.frozen_mcs);
+    cr_assert_eq(view.hold.used_mcs, now.used_mcs + effect.used_mcs);
 }
 
 Test(funds, balances_are_the_sums_of_entries_after_any_sequence_of_moves)

@@ -232,6 +232,9 @@ Test(rate, a_rate_beyond_the_limit_is_refused_and_the_limit_itself_is_not)
     expect_refused(&card, "", "", resources_make(INT64_MAX, INT64_MAX), ERR_INVALID_FIELD);
     card.version.combine = COMBINE_MAX;
     expect_refused(&card, "", "", resources_make(INT64_MAX, INT64_MAX), ERR_INVALID_FIELD);
+    card.rows[2].gib_mcores = 0;
+    card.rows[2].permille = 500;
+    expect_refused(&card, "", "", resources_make(INT64_C(1) << 60, 0), ERR_INVALID_FIELD);
     card.rows[2].permille = INT64_MAX;
     expect_refused(&card, "", "", resources_make(1, 0), ERR_INVALID_FIELD);
 }

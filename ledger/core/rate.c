@@ -25,6 +25,12 @@ enum {
     NAME_SEPARATOR = ',',
 };
 
+static wide wide_of(int64_t value)
+{
+    assert(value >= 0);
+    return (wide)value;
+}
+
 static int bit_length(wide value)
 {
     uint64_t high = (uint64_t)(value >> 64);
@@ -94,8 +100,8 @@ static bool fraction_max(struct fraction *x, struct fraction other)
 /* x numerator / denominator, whole and non-negative. */
 static bool fraction_scale(struct fraction *x, int64_t numerator, int64_t denominator)
 {
-    return wide_mul(x->numerator, (wide)numerator, &x->numerator) &&
-           wide_mul(x->denominator, (wide)denominator, &x->denominator);
+    return wide_mul(x->numerator, wide_of(numerator), &x->numerator) &&
+           wide_mul(x->denominator, wide_of(denominator), &x->denominator);
 }
 
 static bool fraction_round_half_up(struct fraction x, int64_t most, int64_t *ret_value)
@@ -115,8 +121,8 @@ static bool fraction_round_half_up(struct fraction x, int64_t most, int64_t *ret
 /* a / b in lowest terms, 0 <= a, 1 <= b. */
 static struct fraction fraction_of(int64_t a, int64_t b)
 {
-    wide common = wide_gcd((wide)a, (wide)b);
-    return (struct fraction){(wide)a / common, (wide)b / common};
+    wide common = wide_gcd(wide_of(a), wide_of(b));
+    return (struct fraction){wide_of(a) / common, wide_of(b) / common};
 }
 
 /* Length of the first name of a list. */
@@ -211,7 +217,7 @@ static enum error_code price_gpu(struct pricing *pricing,
                          (long long)pricing->row->version, (int)entry);
     }
     struct fraction count = share_of(gpu, model); /* below 2^41 both */
-    count.numerator *= (wide)gpu->count;
+    count.numerator *= wide_of(gpu->count);
     struct fraction mgpus = count;
     struct fraction mcores = count;
     if (!fraction_scale(&mgpus, THOUSAND, 1) ||
@@ -226,8 +232,8 @@ static enum error_code price_gpu(struct pricing *pricing,
 static bool combine(struct pricing *pricing, struct fraction gpus)
 {
     const struct rate_row *row = pricing->row;
-    struct fraction total = {(wide)pricing->resources->cores * (wide)row->core_mcores, 1};
-    struct fraction memory = {(wide)pricing->resources->memory_mib * (wide)row->gib_mcores,
+    struct fraction total = {wide_of(pricing->resources->cores) * wide_of(row->core_mcores), 1};
+    struct fraction memory = {wide_of(pricing->resources->memory_mib) * wide_of(row->gib_mcores),
                               row->gib_mcores > 0 ? MIB_PER_GIB : 1};
     bool (*const join)(struct fraction *, struct fraction) =
         pricing->combine == COMBINE_MAX ? fraction_max : fraction_add;
@@ -289,7 +295,7 @@ enum error_code rate_price(const struct rate_card *card,
     assert(resources->gpu_count >= 0 && resources->gpu_count <= LIMIT_GPU_ENTRIES);
     assert(strlen(partition) < sizeof(ret_price->partition));
     struct pricing best = {.rate_mcores = -1};
-    const char *best_name = NULL;
+    const char *best_name = partition;
     size_t best_bytes = 0;
     for (const char *name = partition;; name++) {
         size_t bytes = name_bytes(name);

@@ -85,6 +85,9 @@ static void store_parts(struct ledger *ledger)
     if (plan->previous_changed) {
         store_run(ledger, &view->previous);
     }
+    if (plan->replaced_changed) {
+        store_run(ledger, &view->replaced);
+    }
 }
 
 static void store_grants(struct ledger *ledger)

@@ -153,7 +153,8 @@ static void wait_or_release(struct booking *booking)
     if (closed == NULL) {
         view->run.state = TASK_WAITING;
         task_move(view, TASK_WAITING);
-        plan->task_wait = WAIT_JOIN;
+        /* One that waited, ran all the same and is requeued keeps its place. */
+        plan->task_wait = plan->task_wait == WAIT_LEAVE ? WAIT_STAY : WAIT_JOIN;
         plan->waits = true;
         return;
     }
@@ -172,9 +173,14 @@ static void wait_or_release(struct booking *booking)
 static enum error_code freeze_next(struct booking *booking, struct error *err)
 {
     struct view *view = booking->view;
+    struct plan *plan = booking->plan;
+    if (plan->previous_changed) {
+        view->replaced = view->previous;
+        plan->replaced_changed = true;
+    }
     view->previous = view->run;
     view->previous_found = true;
-    booking->plan->previous_changed = booking->plan->run_changed;
+    plan->previous_changed = plan->run_changed;
     view->run_found = false;
     attempt_bring(booking, view->previous.attempt + 1, STAND_NEXT);
     task_move(view, TASK_FROZEN);

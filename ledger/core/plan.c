@@ -15,6 +15,7 @@ void plan_reset(struct plan *plan)
     plan->task_changed = false;
     plan->run_changed = false;
     plan->previous_changed = false;
+    plan->replaced_changed = false;
     plan->grants_changed[0] = 0;
     plan->grants_changed[1] = 0;
     memset(&plan->delta, 0, offsetof(struct counter_delta, models));

@@ -70,6 +70,9 @@ struct view {
     struct run run;
     bool previous_found; /* the newest attempt where that is another one */
     struct run previous;
+    struct run
+        replaced; /* left by a requeue: one that never started and whose freeze the attempt now
+                            settled took over */
 };
 
 /* One posting to usage: added to the row of its key. */
@@ -126,6 +129,7 @@ struct plan {
     bool task_changed;
     bool run_changed;
     bool previous_changed;
+    bool replaced_changed;
     uint64_t grants_changed[2]; /* bit i: grants[i] of the view as left behind */
     struct counter_delta delta;
     int32_t entry_count;

@@ -470,6 +470,9 @@ static void apply(struct world *world)
     if (plan->previous_changed) {
         put_run(world, &view->previous);
     }
+    if (plan->replaced_changed) {
+        put_run(world, &view->replaced);
+    }
     apply_money(world);
     apply_counters(world);
     for (int32_t i = 0; i < plan->usage_count; i++) {

@@ -134,6 +134,16 @@ Test(events, a_next_attempt_takes_over_the_freeze_of_one_that_never_started)
     cr_expect_eq(world_hold(world)->frozen_mcs, JOB_MCS);
 }
 
+Test(events, a_requeue_of_the_next_attempt_takes_over_and_freezes_the_one_after)
+{
+    cr_assert_eq(act(requeue_command(0, 0, 0, 60)), ERR_OK);
+    cr_expect_eq(act(requeue_command(0, 2, 100, 160)), ERR_OK);
+    cr_expect_eq(world_run(world, 0, 1)->state, TASK_RELEASED);
+    cr_expect_eq(world->plan.run_refunded_mcs, 3840000);
+    cr_expect_eq(world_run(world, 0, 3)->frozen_mcs, JOB_MCS);
+    cr_expect_eq(world_hold(world)->frozen_mcs, JOB_MCS);
+}
+
 Test(events, a_requeue_of_a_settled_attempt_freezes_the_next)
 {
     cr_assert_eq(act(settle_command(0, 0, 0, 60)), ERR_OK);

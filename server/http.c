@@ -454,16 +454,25 @@ void http_set_limits(struct http *http, const struct http_options *options)
     http->options.stop_timeout_s = options->stop_timeout_s;
 }
 
+static void fill_signals(sigset_t *ret_set)
+{
+    sigemptyset(ret_set);
+    sigaddset(ret_set, SIGTERM);
+    sigaddset(ret_set, SIGINT);
+    sigaddset(ret_set, SIGHUP);
+}
+
+void http_block_signals(void)
+{
+    sigset_t set;
+    fill_signals(&set);
+    (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
 static int open_signals(void)
 {
     sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
-    if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0) {
-        return -1;
-    }
+    fill_signals(&set);
     return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 

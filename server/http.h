@@ -44,6 +44,9 @@ struct http_options {
     void (*signalled)(struct service *service, int number);
 };
 
+/** Keep SIGTERM, SIGINT and SIGHUP for the loop: to be called before any thread is started. */
+void http_block_signals(void);
+
 /** Listen. ERR_UNAVAILABLE with what to do about it: address in use, not parseable, no descriptors. */
 enum error_code http_create(const struct http_options *options,
                             struct http **ret_http,

@@ -170,6 +170,7 @@ static void raise_descriptors(struct service *service)
 enum error_code service_start(struct service *service, struct error *err)
 {
     log_set_level(service->config.log_level);
+    http_block_signals();
     raise_descriptors(service);
     enum error_code code = metrics_create(&service->metrics, err);
     if (code == ERR_OK) {

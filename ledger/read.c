@@ -49,6 +49,13 @@ void ledger_reader_end(struct ledger_reader *reader)
     reader->begun = false;
 }
 
+enum error_code ledger_reader_backup(struct ledger_reader *reader,
+                                     const char *to,
+                                     struct error *err)
+{
+    return store_backup(reader->store, to, err);
+}
+
 enum error_code reader_begin(struct ledger_reader *reader, bool *ret_began, struct error *err)
 {
     *ret_began = !reader->begun;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ledger/base/amount.h"
-#include "ledger/base/civil.h"
+#include "ledger/base/calendar.h"
 #include "ledger/base/cleanup.h"
 #include "ledger/base/text.h"
 #include "server/api.h"
@@ -38,55 +38,6 @@ static const struct decode_choice usage_kinds[] = {
     {NULL, 0},
 };
 
-/* Exactly @digits digits; false otherwise. */
-static bool read_number(const char *text, int digits, int64_t *ret_number)
-{
-    int64_t number = 0;
-    for (int i = 0; i < digits; i++) {
-        if (text[i] < '0' || text[i] > '9') {
-            return false;
-        }
-        number = number * 10 + (text[i] - '0');
-    }
-    *ret_number = number;
-    return true;
-}
-
-/* "2026-12" -> year * 12 + month - 1. */
-static bool read_month(const char *text, int64_t *ret_month)
-{
-    int64_t year;
-    int64_t month;
-    if (strlen(text) != 7 || !read_number(text, 4, &year) || text[4] != '-' ||
-        !read_number(text + 5, 2, &month) || month < 1 || month > 12) {
-        return false;
-    }
-    *ret_month = year * 12 + month - 1;
-    return true;
-}
-
-/* "2026-12-01" -> days since 1970-01-01. */
-static bool read_day(const char *text, int64_t *ret_day)
-{
-    int64_t year;
-    int64_t month;
-    int64_t day;
-    if (strlen(text) != 10 || !read_number(text, 4, &year) || text[4] != '-' ||
-        !read_number(text + 5, 2, &month) || text[7] != '-' || !read_number(text + 8, 2, &day)) {
-        return false;
-    }
-    const struct civil_date date = {
-        .year = (int32_t)year,
-        .month = (uint8_t)month,
-        .day = (uint8_t)day,
-    };
-    if (!civil_date_is_valid(date)) {
-        return false;
-    }
-    *ret_day = civil_days_from_date(date);
-    return true;
-}
-
 static enum error_code read_group_by(const char *text, uint32_t *ret_columns, struct error *err)
 {
     uint32_t columns = 0;
@@ -108,6 +59,32 @@ static enum error_code read_group_by(const char *text, uint32_t *ret_columns, st
     return ERR_OK;
 }
 
+static enum error_code read_month(const char *text, struct report_query *query, struct error *err)
+{
+    int32_t month;
+    struct error why;
+    if (calendar_parse_month(text, &month, &why) != ERR_OK) {
+        return error_set_field(err, ERR_INVALID_FIELD, "month", "%s", why.detail);
+    }
+    query->from = month;
+    query->to = month;
+    return ERR_OK;
+}
+
+static enum error_code read_day(const char *text,
+                                const char *field,
+                                int64_t *ret_day,
+                                struct error *err)
+{
+    int32_t day;
+    struct error why;
+    if (calendar_parse_day(text, &day, &why) != ERR_OK) {
+        return error_set_field(err, ERR_INVALID_FIELD, field, "%s", why.detail);
+    }
+    *ret_day = day;
+    return ERR_OK;
+}
+
 /* month, or from and to in days. */
 static enum error_code read_span(const struct request *request,
                                  struct report_query *query,
@@ -117,23 +94,19 @@ static enum error_code read_span(const struct request *request,
     const char *from = request_query(request, QUERY_FROM);
     const char *to = request_query(request, QUERY_TO);
     if (month != NULL && from == NULL && to == NULL) {
-        if (!read_month(month, &query->from)) {
-            return error_set_field(err, ERR_INVALID_FIELD, "month", "not a month such as 2026-12");
-        }
-        query->to = query->from;
-        return ERR_OK;
+        return read_month(month, query, err);
     }
     if (month != NULL || from == NULL || to == NULL) {
         return error_set_field(err, ERR_INVALID_FIELD, "month", "give month, or from and to");
     }
     query->by_days = true;
-    if (!read_day(from, &query->from) || !read_day(to, &query->to) || query->to <= query->from) {
-        return error_set_field(
-            err, ERR_INVALID_FIELD, "from",
-            "from and to are days such as 2026-12-01, to the day after the last");
+    enum error_code code = read_day(from, "from", &query->from, err);
+    code = code == ERR_OK ? read_day(to, "to", &query->to, err) : code;
+    if (code == ERR_OK && query->to <= query->from) {
+        code = error_set_field(err, ERR_INVALID_FIELD, "to", "the day after the last, behind from");
     }
     query->to--;
-    return ERR_OK;
+    return code;
 }
 
 static enum error_code read_report_query(const struct request *request,
@@ -198,8 +171,8 @@ static void write_columns(struct json_out *out, uint32_t columns, const struct r
         json_out_text(out, "outcome", outcome != NULL ? outcome : "running");
     }
     if ((columns & REPORT_DAY) != 0) {
-        char day[ENCODE_DATE_BYTES];
-        json_out_text(out, "day", encode_day(row->day, day));
+        char day[CALENDAR_DAY_TEXT_BYTES];
+        json_out_text(out, "day", calendar_format_day((int32_t)row->day, day));
     }
 }
 
@@ -232,12 +205,12 @@ static bool write_usage_row(void *context, const struct report_row *row)
         return !page->has_more;
     }
     page->left--;
-    char text[ENCODE_DATE_BYTES];
+    char text[CALENDAR_MONTH_TEXT_BYTES];
     struct json_out *out = page->out;
     json_out_object_open(out, NULL);
     write_columns(out, page->group_by, row);
-    json_out_text(out, "month", encode_month(row->month, text));
-    json_out_text(out, "period", encode_month(row->period, text));
+    json_out_text(out, "month", calendar_format_month((int32_t)row->month, text));
+    json_out_text(out, "period", calendar_format_month((int32_t)row->period, text));
     json_out_text(out, "kind", decode_choice_name(usage_kinds, (int)row->kind));
     json_out_amount(out, "used", row->used_mcs);
     json_out_amount(out, "waived", row->waived_mcs);
@@ -379,7 +352,7 @@ static void write_entry(struct json_out *out,
                         struct ledger_reader *reader,
                         const struct entry *entry)
 {
-    char text[ENCODE_DATE_BYTES];
+    char text[CALENDAR_MONTH_TEXT_BYTES];
     json_out_object_open(out, NULL);
     json_out_integer(out, "seq", entry->seq);
     json_out_time_ms(out, "at", entry->at_ms);
@@ -395,8 +368,8 @@ static void write_entry(struct json_out *out,
         json_out_integer(out, "task", entry->task);
         json_out_integer(out, "attempt", entry->attempt);
     }
-    json_out_text(out, "month", encode_month(entry->month, text));
-    json_out_text(out, "period", encode_month(entry->period, text));
+    json_out_text(out, "month", calendar_format_month((int32_t)entry->month, text));
+    json_out_text(out, "period", calendar_format_month((int32_t)entry->period, text));
     json_out_object_close(out);
     (void)buffer_append_byte(out->buffer, '\n');
     out->needs_comma = false;

@@ -2,29 +2,9 @@
 #include "server/encode.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "ledger/base/civil.h"
 #include "server/decode_shapes.h"
 #include "server/problem.h"
-
-enum { MONTHS_PER_YEAR = 12 };
-
-const char *encode_month(int64_t month, char ret_text[ENCODE_DATE_BYTES])
-{
-    (void)snprintf(ret_text, ENCODE_DATE_BYTES, "%04" PRId64 "-%02" PRId64, month / MONTHS_PER_YEAR,
-                   month % MONTHS_PER_YEAR + 1);
-    return ret_text;
-}
-
-const char *encode_day(int64_t day, char ret_text[ENCODE_DATE_BYTES])
-{
-    const struct civil_date date = civil_date_from_days((int32_t)day);
-    (void)snprintf(ret_text, ENCODE_DATE_BYTES, "%04d-%02d-%02d", (int)date.year, (int)date.month,
-                   (int)date.day);
-    return ret_text;
-}
 
 /* ---- holds */
 

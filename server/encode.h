@@ -61,9 +61,4 @@ void encode_grant(struct json_out *out, const struct grant *grant, const char *n
 /** The marks of a hold or a run as an array. */
 void encode_flags(struct json_out *out, const char *key, int64_t flags);
 
-/** "2026-12" of a month number; "2026-12-01" of a day number. Return ret_text. */
-enum { ENCODE_DATE_BYTES = 32 };
-const char *encode_month(int64_t month, char ret_text[ENCODE_DATE_BYTES]);
-const char *encode_day(int64_t day, char ret_text[ENCODE_DATE_BYTES]);
-
 #endif

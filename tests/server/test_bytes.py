@@ -33,7 +33,7 @@ def freeze_with(**changes):
 BAD = [
     # bodies that are no JSON
     ("an empty body", with_length(b""), 400, "malformed", None),
-    ("a body cut off", with_length(FREEZE[:-10]), 400, "malformed", None),
+    ("a body cut off", with_length(FREEZE[:-10]), 400, "malformed", "time_limi"),
     ("no object", with_length(b"[1]"), 422, "invalid_field", None),
     ("a bare word", with_length(b"freeze"), 400, "malformed", None),
     ("text behind the document", with_length(FREEZE + b"x"), 400, "malformed", None),
@@ -72,8 +72,8 @@ BAD = [
     ("a name with a control character", with_length(freeze_with(user="a\tb")), 422, "invalid_field", "user"),
     ("a name that is too long", with_length(freeze_with(user="a" * 129)), 422, "invalid_field", "user"),
     ("a mode that does not exist", with_length(freeze_with(mode="half")), 422, "invalid_field", "mode"),
-    ("an unknown cluster", with_length(freeze_with(cluster="nowhere")), 422, "unknown_cluster", None),
-    ("an unknown account", with_length(freeze_with(account="nobody")), 422, "unknown_account", None),
+    ("an unknown cluster", with_length(freeze_with(cluster="nowhere")), 422, "unknown_cluster", "cluster"),
+    ("an unknown account", with_length(freeze_with(account="nobody")), 422, "unknown_account", "account"),
     (
         "core-hours with 6 decimals",
         with_length(b'{"id":"g","node":"acme","core_hours":"1.000001"}', path=b"/v1/grants"),
@@ -142,28 +142,28 @@ BAD = [
     # conditions
     (
         "If-Match that is no tag",
-        with_length(b'{"organization":"acme-ai"}', extra=b"If-Match: seven\r\n", method=b"PUT", path=b"/v1/projects/vision"),
+        with_length(b'{"organization":"acme-ai","membership":"listed"}', extra=b"If-Match: seven\r\n", method=b"PUT", path=b"/v1/projects/vision"),
         400,
         "malformed",
         "If-Match",
     ),
     (
         "a change without If-Match",
-        with_length(b'{"organization":"acme-ai"}', method=b"PUT", path=b"/v1/projects/vision"),
+        with_length(b'{"organization":"acme-ai","membership":"listed"}', method=b"PUT", path=b"/v1/projects/vision"),
         428,
         "precondition_required",
         None,
     ),
     (
         "a stale If-Match",
-        with_length(b'{"organization":"acme-ai"}', extra=b'If-Match: "99"\r\n', method=b"PUT", path=b"/v1/projects/vision"),
+        with_length(b'{"organization":"acme-ai","membership":"listed"}', extra=b'If-Match: "99"\r\n', method=b"PUT", path=b"/v1/projects/vision"),
         412,
         "precondition_failed",
         None,
     ),
     (
         "a weak If-Match",
-        with_length(b'{"organization":"acme-ai"}', extra=b'If-Match: W/"1"\r\n', method=b"PUT", path=b"/v1/projects/vision"),
+        with_length(b'{"organization":"acme-ai","membership":"listed"}', extra=b'If-Match: W/"1"\r\n', method=b"PUT", path=b"/v1/projects/vision"),
         412,
         "precondition_failed",
         None,

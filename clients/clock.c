@@ -24,6 +24,7 @@ int64_t client_clock_wall_ms(void)
 void client_clock_sleep_ms(int64_t wait_ms)
 {
     struct timespec left = {.tv_sec = wait_ms / 1000, .tv_nsec = (wait_ms % 1000) * 1000000};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
         ;
+    }
 }

@@ -38,9 +38,11 @@ enum corehour_result exchange_error(struct corehour_error *ret_error,
 
 bool exchange_has_control(const char *text)
 {
-    for (; *text != '\0'; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+    for (; *text != '\0'; text++) {
+        if ((unsigned char)*text < 0x20 || *text == 0x7f) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -52,17 +54,20 @@ static bool is_loopback(const char *url)
     static const char *const hosts[] = {"localhost", "127.", "[::1]"};
     const char *separator = strstr(url, "://");
     const char *host = separator == NULL ? url : separator + 3;
-    for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++)
-        if (strncasecmp(host, hosts[i], strlen(hosts[i])) == 0)
+    for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++) {
+        if (strncasecmp(host, hosts[i], strlen(hosts[i])) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
 /* Copies a header's value, cut to the room. */
 static void value_copy(const char *value, size_t length, char *ret_text, size_t size_bytes)
 {
-    if (length >= size_bytes)
+    if (length >= size_bytes) {
         length = size_bytes - 1;
+    }
     memcpy(ret_text, value, length);
     ret_text[length] = '\0';
 }
@@ -71,19 +76,22 @@ static void value_copy(const char *value, size_t length, char *ret_text, size_t 
 static void media_type_take(struct corehour_answer *answer, const char *value, size_t length)
 {
     size_t end = 0;
-    while (end < length && value[end] != ';' && value[end] != ' ')
+    while (end < length && value[end] != ';' && value[end] != ' ') {
         end++;
+    }
     value_copy(value, end, answer->type, sizeof answer->type);
-    for (char *c = answer->type; *c != '\0'; c++)
-        *c = (char)tolower((unsigned char)*c);
+    for (char *c = answer->type; *c != '\0'; c++) {
+        *c = (char)(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
+    }
 }
 
 /* The number at the front of a text, cut at 9 digits; -1 without one. */
 static int64_t digits_read(const char *text, const char *end)
 {
     int64_t value = -1;
-    for (int i = 0; i < 9 && text < end && isdigit((unsigned char)*text); i++, text++)
+    for (int i = 0; i < 9 && text < end && isdigit((unsigned char)*text); i++, text++) {
         value = (value < 0 ? 0 : value * 10) + (*text - '0');
+    }
     return value;
 }
 
@@ -95,8 +103,9 @@ static void header_take(struct corehour_answer *answer,
     if (strcasecmp(name, "content-type") == 0) {
         media_type_take(answer, value, length);
     } else if (strcasecmp(name, "etag") == 0) {
-        if (length < sizeof answer->etag) /* a cut one would match nothing */
+        if (length < sizeof answer->etag) { /* a cut one would match nothing */
             value_copy(value, length, answer->etag, sizeof answer->etag);
+        }
     } else if (strcasecmp(name, "retry-after") == 0) {
         answer->retry_after_s = digits_read(value, value + length); /* a date is ignored */
     } else if (strcasecmp(name, "idempotency-replayed") == 0) {
@@ -110,8 +119,9 @@ static size_t on_header(char *line, size_t size, size_t count, void *arg)
     struct corehour_answer *answer = &((struct collector *)arg)->attempt->answer;
     size_t all = size * count;
     size_t length = all;
-    while (length > 0 && isspace((unsigned char)line[length - 1]))
+    while (length > 0 && isspace((unsigned char)line[length - 1])) {
         length--;
+    }
     if (length > 9 && strncasecmp(line, "HTTP/", 5) == 0) {
         const char *space = memchr(line, ' ', length);
         answer->status = space == NULL ? 0 : (int)digits_read(space + 1, line + length);
@@ -119,12 +129,14 @@ static size_t on_header(char *line, size_t size, size_t count, void *arg)
     }
     const char *colon = length == 0 ? NULL : memchr(line, ':', length);
     char name[32];
-    if (colon == NULL || (size_t)(colon - line) >= sizeof name)
+    if (colon == NULL || (size_t)(colon - line) >= sizeof name) {
         return all;
+    }
     value_copy(line, (size_t)(colon - line), name, sizeof name);
     const char *value = colon + 1;
-    while (value < line + length && isspace((unsigned char)*value))
+    while (value < line + length && isspace((unsigned char)*value)) {
         value++;
+    }
     header_take(answer, name, value, (size_t)(line + length - value));
     return all;
 }
@@ -133,14 +145,17 @@ static bool text_reserve(struct collector *collector, size_t more_bytes)
 {
     struct corehour_answer *answer = &collector->attempt->answer;
     size_t need = answer->text_bytes + more_bytes + 1;
-    if (need <= collector->room_bytes)
+    if (need <= collector->room_bytes) {
         return true;
+    }
     size_t room = collector->room_bytes == 0 ? 4096 : collector->room_bytes * 2;
-    if (room < need)
+    if (room < need) {
         room = need;
+    }
     char *grown = realloc(answer->text, room);
-    if (grown == NULL)
+    if (grown == NULL) {
         return false;
+    }
     answer->text = grown;
     collector->room_bytes = room;
     return true;
@@ -159,11 +174,13 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
         return collector->sink_refused ? 0 : more;
     }
     collector->too_large = more > collector->bytes_max - answer->text_bytes;
-    if (collector->too_large)
+    if (collector->too_large) {
         return 0;
+    }
     collector->no_memory = !text_reserve(collector, more);
-    if (collector->no_memory)
+    if (collector->no_memory) {
         return 0;
+    }
     memcpy(answer->text + answer->text_bytes, bytes, more);
     answer->text_bytes += more;
     answer->text[answer->text_bytes] = '\0';
@@ -182,12 +199,15 @@ static CURLcode handle_setup(struct exchange *exchange, const struct corehour_op
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
     CURLcode code = curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    if (code == CURLE_OK)
+    if (code == CURLE_OK) {
         code = curl_easy_setopt(curl, CURLOPT_USERAGENT, agent);
-    if (code == CURLE_OK && is_loopback(exchange->base))
+    }
+    if (code == CURLE_OK && is_loopback(exchange->base)) {
         code = curl_easy_setopt(curl, CURLOPT_PROXY, "");
-    if (code == CURLE_OK && options->ca_file != NULL)
+    }
+    if (code == CURLE_OK && options->ca_file != NULL) {
         code = curl_easy_setopt(curl, CURLOPT_CAINFO, options->ca_file);
+    }
     return code;
 }
 
@@ -195,8 +215,9 @@ static CURLcode handle_setup(struct exchange *exchange, const struct corehour_op
 static bool header_create(const char *name, const char *value, char **ret_header)
 {
     char *header = NULL;
-    if (value != NULL && asprintf(&header, "%s: %s", name, value) < 0)
+    if (value != NULL && asprintf(&header, "%s: %s", name, value) < 0) {
         return false;
+    }
     *ret_header = header;
     return true;
 }
@@ -209,14 +230,17 @@ enum corehour_result exchange_init(struct exchange *exchange,
                                   .answer_bytes_max = options->answer_bytes_max};
     exchange->curl = curl_easy_init();
     exchange->base = strdup(options->url);
-    if (exchange->curl == NULL || exchange->base == NULL)
+    if (exchange->curl == NULL || exchange->base == NULL) {
         return exchange_error(ret_error, COREHOUR_MEMORY, "out of memory");
-    for (size_t length = strlen(exchange->base); exchange->base[length - 1] == '/'; length--)
+    }
+    for (size_t length = strlen(exchange->base); exchange->base[length - 1] == '/'; length--) {
         exchange->base[length - 1] = '\0';
+    }
     CURLcode code = handle_setup(exchange, options);
-    if (code != CURLE_OK)
+    if (code != CURLE_OK) {
         return exchange_error(ret_error, COREHOUR_INVALID, "libcurl cannot be set up: %s",
                               curl_easy_strerror(code));
+    }
     char *bearer = NULL;
     bool ok = header_create("Accept-Language", options->language, &exchange->accept_language) &&
               (options->token == NULL || asprintf(&bearer, "Bearer %s", options->token) >= 0) &&
@@ -238,11 +262,13 @@ void exchange_fini(struct exchange *exchange)
 
 static bool headers_add(struct curl_slist **list, const char *line)
 {
-    if (line == NULL)
+    if (line == NULL) {
         return true;
+    }
     struct curl_slist *longer = curl_slist_append(*list, line);
-    if (longer == NULL)
+    if (longer == NULL) {
         return false;
+    }
     *list = longer;
     return true;
 }
@@ -250,8 +276,9 @@ static bool headers_add(struct curl_slist **list, const char *line)
 static bool headers_add_pair(struct curl_slist **list, const char *name, const char *value)
 {
     char *line;
-    if (!header_create(name, value, &line))
+    if (!header_create(name, value, &line)) {
         return false;
+    }
     bool ok = headers_add(list, line);
     free(line);
     return ok;
@@ -268,11 +295,13 @@ static enum corehour_result body_write(struct exchange_request *prepared,
     const struct corehour_request *request = prepared->request;
     prepared->bytes = request->bytes;
     prepared->bytes_count = request->bytes_count;
-    if (request->body == NULL)
+    if (request->body == NULL) {
         return COREHOUR_OK;
+    }
     prepared->text = json_dumps(request->body, JSON_COMPACT);
-    if (prepared->text == NULL)
+    if (prepared->text == NULL) {
         return exchange_error(ret_error, COREHOUR_MEMORY, "the body cannot be written: no memory");
+    }
     prepared->bytes = prepared->text;
     prepared->bytes_count = strlen(prepared->text);
     return COREHOUR_OK;
@@ -285,17 +314,20 @@ enum corehour_result exchange_request_init(const struct exchange *exchange,
 {
     *ret_prepared = (struct exchange_request){.request = request};
     if (request->path[0] != '/' || !is_clean(request->path) || !is_clean(request->if_match) ||
-        !is_clean(request->idempotency_key) || !is_clean(request->content_type))
+        !is_clean(request->idempotency_key) || !is_clean(request->content_type)) {
         return exchange_error(ret_error, COREHOUR_INVALID,
                               "the path or a header of the request is malformed");
+    }
     enum corehour_result result = body_write(ret_prepared, ret_error);
-    if (result != COREHOUR_OK)
+    if (result != COREHOUR_OK) {
         return result;
+    }
     const char *type = request->content_type != NULL ? request->content_type : "application/json";
     struct curl_slist **list = &ret_prepared->headers;
     bool ok = asprintf(&ret_prepared->url, "%s%s", exchange->base, request->path) >= 0;
-    if (!ok)
+    if (!ok) {
         ret_prepared->url = NULL;
+    }
     ok = ok && headers_add(list, exchange->authorization) &&
          headers_add(list, exchange->accept_language) && headers_add(list, "Expect:") &&
          headers_add_pair(list, "Content-Type", ret_prepared->bytes != NULL ? type : NULL) &&
@@ -342,9 +374,11 @@ static bool is_unsent(CURL *curl, CURLcode code)
     static const CURLcode codes[] = {CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST,
                                      CURLE_COULDNT_RESOLVE_PROXY, CURLE_SSL_CONNECT_ERROR,
                                      CURLE_PEER_FAILED_VERIFICATION};
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
-        if (code == codes[i])
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        if (code == codes[i]) {
             return true;
+        }
+    }
     long sent_bytes = 0;
     return curl_easy_getinfo(curl, CURLINFO_REQUEST_SIZE, &sent_bytes) == CURLE_OK &&
            sent_bytes == 0;
@@ -357,25 +391,32 @@ static enum corehour_result failure_judge(const struct exchange *exchange,
 {
     const char *base = exchange->base;
     const char *why = exchange->curl_detail;
-    if (why[0] == '\0')
+    if (why[0] == '\0') {
         why = curl_easy_strerror(code);
-    if (collector->no_memory || code == CURLE_OUT_OF_MEMORY)
+    }
+    if (collector->no_memory || code == CURLE_OUT_OF_MEMORY) {
         return exchange_error(ret_error, COREHOUR_MEMORY, "out of memory");
-    if (collector->too_large)
+    }
+    if (collector->too_large) {
         return exchange_error(ret_error, COREHOUR_GARBLED, "the answer is longer than %zu bytes",
                               collector->bytes_max);
-    if (collector->sink_refused)
+    }
+    if (collector->sink_refused) {
         return exchange_error(ret_error, COREHOUR_GARBLED, "the answer cannot be written out");
+    }
     bool unsent = is_unsent(exchange->curl, code);
     bool bad_url = code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT;
-    if (bad_url && unsent)
+    if (bad_url && unsent) {
         return exchange_error(ret_error, COREHOUR_INVALID, "%.80s: %.200s", base, why);
-    if (bad_url || code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_BAD_CONTENT_ENCODING)
+    }
+    if (bad_url || code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_BAD_CONTENT_ENCODING) {
         return exchange_error(ret_error, COREHOUR_GARBLED, "%.80s does not speak HTTP: %.200s",
                               base, why);
-    if (unsent)
+    }
+    if (unsent) {
         return exchange_error(ret_error, COREHOUR_UNREACHABLE, "%.80s cannot be reached: %.200s",
                               base, why);
+    }
     return exchange_error(ret_error, COREHOUR_NO_ANSWER, "%.80s gave no whole answer: %.200s", base,
                           why);
 }
@@ -387,12 +428,14 @@ static enum corehour_result body_parse(struct corehour_answer *answer,
 {
     bool is_json = strcmp(answer->type, "application/json") == 0 ||
                    strcmp(answer->type, "application/problem+json") == 0;
-    if (!is_json || answer->text_bytes == 0)
+    if (!is_json || answer->text_bytes == 0) {
         return COREHOUR_OK;
+    }
     json_error_t where;
     answer->body = json_loadb(answer->text, answer->text_bytes, JSON_REJECT_DUPLICATES, &where);
-    if (answer->body != NULL || answer->status >= 300)
+    if (answer->body != NULL || answer->status >= 300) {
         return COREHOUR_OK;
+    }
     return exchange_error(ret_error, COREHOUR_GARBLED, "the answer is not JSON: %.200s (byte %d)",
                           where.text, where.position);
 }
@@ -409,17 +452,21 @@ enum corehour_result exchange_try(struct exchange *exchange,
                                   .attempt = ret_attempt,
                                   .bytes_max = exchange->answer_bytes_max};
     exchange->curl_detail[0] = '\0';
-    if (!text_reserve(&collector, 0))
+    if (!text_reserve(&collector, 0)) {
         return exchange_error(ret_error, COREHOUR_MEMORY, "out of memory");
+    }
     answer->text[0] = '\0';
     CURLcode code = handle_aim(exchange, prepared, &collector, try_ms);
-    if (code == CURLE_OK)
+    if (code == CURLE_OK) {
         code = curl_easy_perform(exchange->curl);
-    if (code != CURLE_OK)
+    }
+    if (code != CURLE_OK) {
         return failure_judge(exchange, &collector, code, ret_error);
-    if (answer->status < 200 || answer->status > 599)
+    }
+    if (answer->status < 200 || answer->status > 599) {
         return exchange_error(ret_error, COREHOUR_GARBLED, "%.80s does not speak HTTP: status %d",
                               exchange->base, answer->status);
+    }
     long connects = 0;
     curl_easy_getinfo(exchange->curl, CURLINFO_NUM_CONNECTS, &connects);
     answer->reused = connects == 0;

@@ -16,11 +16,13 @@
  * bits. */
 static void uuid_fill(uint8_t ret_bytes[16])
 {
-    if (getrandom(ret_bytes, 16, 0) != 16)
+    if (getrandom(ret_bytes, 16, 0) != 16) {
         abort();
+    }
     uint64_t now_ms = (uint64_t)client_clock_wall_ms();
-    for (unsigned i = 0; i < 6; i++)
+    for (unsigned i = 0; i < 6; i++) {
         ret_bytes[i] = (uint8_t)(now_ms >> (40 - 8 * i));
+    }
     ret_bytes[6] = (uint8_t)((ret_bytes[6] & 0x0f) | 0x70);
     ret_bytes[8] = (uint8_t)((ret_bytes[8] & 0x3f) | 0x80);
 }
@@ -29,10 +31,12 @@ enum corehour_result corehour_id_create(const char *prefix, char *ret_id)
 {
     size_t length = strlen(prefix);
     if (length == 0 || strspn(prefix, ALPHANUMERIC "._:-") != length ||
-        strspn(prefix, ALPHANUMERIC) == 0)
+        strspn(prefix, ALPHANUMERIC) == 0) {
         return COREHOUR_INVALID;
-    if (length > PREFIX_MAX)
+    }
+    if (length > PREFIX_MAX) {
         length = PREFIX_MAX;
+    }
     uint8_t b[16];
     uuid_fill(b);
     snprintf(ret_id, COREHOUR_ID_BYTES,

@@ -19,13 +19,15 @@ static bool is_digit(char c)
 /* Reads digits from *cursor and moves it behind them. False without a digit or beyond `max`. */
 static bool number_read(const char **cursor, int64_t max, int64_t *ret_value)
 {
-    if (!is_digit(**cursor))
+    if (!is_digit(**cursor)) {
         return false;
+    }
     int64_t value = 0;
     for (; is_digit(**cursor); (*cursor)++) {
         value = value * 10 + (**cursor - '0');
-        if (value > max)
+        if (value > max) {
             return false;
+        }
     }
     *ret_value = value;
     return true;
@@ -34,18 +36,21 @@ static bool number_read(const char **cursor, int64_t max, int64_t *ret_value)
 enum corehour_result corehour_amount_check(const char *text)
 {
     size_t whole = strspn(text, "0123456789");
-    if (whole == 0)
+    if (whole == 0) {
         return COREHOUR_INVALID;
+    }
     size_t fraction = 0;
     const char *rest = text + whole;
     if (*rest == '.') {
         fraction = strspn(rest + 1, "0123456789");
-        if (fraction == 0 || fraction > amount_fraction_max)
+        if (fraction == 0 || fraction > amount_fraction_max) {
             return COREHOUR_INVALID;
+        }
         rest += 1 + fraction;
     }
-    if (*rest != '\0' || whole + fraction > amount_digits_max)
+    if (*rest != '\0' || whole + fraction > amount_digits_max) {
         return COREHOUR_INVALID;
+    }
     return COREHOUR_OK;
 }
 
@@ -93,13 +98,15 @@ void corehour_duration_format(int64_t seconds, char *ret_text)
     for (size_t i = 1; i < DURATION_UNITS; i++) { /* days are the largest that people read well */
         uint64_t count = rest / (uint64_t)duration_units[i].seconds;
         rest %= (uint64_t)duration_units[i].seconds;
-        if (count == 0)
+        if (count == 0) {
             continue;
+        }
         used += snprintf(ret_text + used, (size_t)(COREHOUR_UNITS_TEXT_BYTES - used),
                          "%" PRIu64 "%c", count, duration_units[i].letter);
     }
-    if (seconds == 0)
+    if (seconds == 0) {
         snprintf(ret_text, COREHOUR_UNITS_TEXT_BYTES, "0s");
+    }
 }
 
 /* "1h30m": each unit at most once, from large to small. */
@@ -109,14 +116,18 @@ static enum corehour_result duration_units_parse(const char *text, int64_t *ret_
     size_t unit = 0;
     while (*text != '\0') {
         int64_t count;
-        if (!number_read(&text, seconds_max, &count))
+        if (!number_read(&text, seconds_max, &count)) {
             return is_digit(*text) ? COREHOUR_RANGE : COREHOUR_INVALID;
-        while (unit < DURATION_UNITS && duration_units[unit].letter != *text)
+        }
+        while (unit < DURATION_UNITS && duration_units[unit].letter != *text) {
             unit++;
-        if (unit == DURATION_UNITS)
+        }
+        if (unit == DURATION_UNITS) {
             return COREHOUR_INVALID;
-        if (count > (seconds_max - total) / duration_units[unit].seconds)
+        }
+        if (count > (seconds_max - total) / duration_units[unit].seconds) {
             return COREHOUR_RANGE;
+        }
         total += count * duration_units[unit].seconds;
         unit++;
         text++;
@@ -130,12 +141,15 @@ static enum corehour_result duration_units_parse(const char *text, int64_t *ret_
 static unsigned colons_read(const char *text, int64_t ret_parts[3])
 {
     for (unsigned i = 0; i < 3; i++) {
-        if (!number_read(&text, seconds_max, &ret_parts[i]))
+        if (!number_read(&text, seconds_max, &ret_parts[i])) {
             return 0;
-        if (*text == '\0')
+        }
+        if (*text == '\0') {
             return i + 1;
-        if (*text != ':')
+        }
+        if (*text != ':') {
             return 0;
+        }
         text++;
     }
     return 0;
@@ -146,12 +160,15 @@ static enum corehour_result duration_days_parse(const char *text, int64_t *ret_s
 {
     int64_t days;
     int64_t parts[3] = {0, 0, 0};
-    if (!number_read(&text, seconds_max / 86400 - 1, &days))
+    if (!number_read(&text, seconds_max / 86400 - 1, &days)) {
         return is_digit(*text) ? COREHOUR_RANGE : COREHOUR_INVALID;
-    if (*text != '-' || colons_read(text + 1, parts) == 0)
+    }
+    if (*text != '-' || colons_read(text + 1, parts) == 0) {
         return COREHOUR_INVALID;
-    if (parts[0] >= 24 || parts[1] >= 60 || parts[2] >= 60)
+    }
+    if (parts[0] >= 24 || parts[1] >= 60 || parts[2] >= 60) {
         return COREHOUR_RANGE;
+    }
     *ret_seconds = days * 86400 + parts[0] * 3600 + parts[1] * 60 + parts[2];
     return COREHOUR_OK;
 }
@@ -161,28 +178,33 @@ static enum corehour_result duration_colons_parse(const char *text, int64_t *ret
 {
     int64_t parts[3] = {0, 0, 0};
     unsigned count = colons_read(text, parts);
-    if (count < 2)
+    if (count < 2) {
         return COREHOUR_INVALID;
+    }
     int64_t unit = count == 3 ? 3600 : 60;
     int64_t rest = count == 3 ? parts[1] * 60 + parts[2] : parts[1];
-    if (parts[1] >= 60 || parts[2] >= 60 || parts[0] >= seconds_max / unit)
+    if (parts[1] >= 60 || parts[2] >= 60 || parts[0] >= seconds_max / unit) {
         return COREHOUR_RANGE;
+    }
     *ret_seconds = parts[0] * unit + rest;
     return COREHOUR_OK;
 }
 
 enum corehour_result corehour_duration_parse(const char *text, int64_t *ret_seconds)
 {
-    if (*text == '\0')
+    if (*text == '\0') {
         return COREHOUR_INVALID;
+    }
     if (text[strspn(text, "0123456789")] == '\0') {
         const char *cursor = text;
         return number_read(&cursor, seconds_max, ret_seconds) ? COREHOUR_OK : COREHOUR_RANGE;
     }
-    if (strchr(text, '-') != NULL)
+    if (strchr(text, '-') != NULL) {
         return duration_days_parse(text, ret_seconds);
-    if (strchr(text, ':') != NULL)
+    }
+    if (strchr(text, ':') != NULL) {
         return duration_colons_parse(text, ret_seconds);
+    }
     return duration_units_parse(text, ret_seconds);
 }
 
@@ -190,8 +212,9 @@ enum corehour_result corehour_memory_parse(const char *text, int64_t *ret_mib)
 {
     static const int64_t mib_max = INT64_C(1) << 43;
     int64_t count;
-    if (!number_read(&text, mib_max, &count))
+    if (!number_read(&text, mib_max, &count)) {
         return is_digit(*text) ? COREHOUR_RANGE : COREHOUR_INVALID;
+    }
     if (*text == '\0') {
         *ret_mib = count;
         return COREHOUR_OK;
@@ -200,17 +223,20 @@ enum corehour_result corehour_memory_parse(const char *text, int64_t *ret_mib)
     const char *letter = strchr(letters, *text);
     const char *rest = text + 1;
     if (letter == NULL || (strcmp(rest, "") != 0 && strcmp(rest, "i") != 0 &&
-                           strcmp(rest, "iB") != 0 && strcmp(rest, "B") != 0))
+                           strcmp(rest, "iB") != 0 && strcmp(rest, "B") != 0)) {
         return COREHOUR_INVALID;
+    }
     if (*letter == 'K') {
-        if (count % 1024 != 0)
+        if (count % 1024 != 0) {
             return COREHOUR_INVALID;
+        }
         *ret_mib = count / 1024;
         return COREHOUR_OK;
     }
     int shift = (int)(letter - letters - 1) * 10;
-    if (count > (mib_max >> shift))
+    if (count > (mib_max >> shift)) {
         return COREHOUR_RANGE;
+    }
     *ret_mib = count << shift;
     return COREHOUR_OK;
 }
@@ -238,12 +264,14 @@ static bool digits_read(const char **cursor, unsigned count, char then, int64_t 
 {
     int64_t value = 0;
     for (unsigned i = 0; i < count; i++, (*cursor)++) {
-        if (!is_digit(**cursor))
+        if (!is_digit(**cursor)) {
             return false;
+        }
         value = value * 10 + (**cursor - '0');
     }
-    if (then != '\0' && *(*cursor)++ != then)
+    if (then != '\0' && *(*cursor)++ != then) {
         return false;
+    }
     *ret_value = value;
     return true;
 }
@@ -255,15 +283,18 @@ static enum corehour_result offset_read(const char *text, int64_t *ret_offset_s)
         *ret_offset_s = 0;
         return COREHOUR_OK;
     }
-    if (*text != '+' && *text != '-')
+    if (*text != '+' && *text != '-') {
         return COREHOUR_INVALID;
+    }
     int64_t sign = *text++ == '+' ? 1 : -1;
     int64_t hours, minutes;
     if (!digits_read(&text, 2, ':', &hours) || !digits_read(&text, 2, '\0', &minutes) ||
-        *text != '\0')
+        *text != '\0') {
         return COREHOUR_INVALID;
-    if (hours > 23 || minutes > 59)
+    }
+    if (hours > 23 || minutes > 59) {
         return COREHOUR_RANGE;
+    }
     *ret_offset_s = sign * (hours * 3600 + minutes * 60);
     return COREHOUR_OK;
 }
@@ -272,23 +303,28 @@ static enum corehour_result offset_read(const char *text, int64_t *ret_offset_s)
 static enum corehour_result clock_read(const char *text, int64_t *ret_s)
 {
     int64_t hour, minute, second, offset_s;
-    if (*text != 'T' && *text != 't' && *text != ' ')
+    if (*text != 'T' && *text != 't' && *text != ' ') {
         return COREHOUR_INVALID;
+    }
     text++;
     if (!digits_read(&text, 2, ':', &hour) || !digits_read(&text, 2, ':', &minute) ||
-        !digits_read(&text, 2, '\0', &second))
+        !digits_read(&text, 2, '\0', &second)) {
         return COREHOUR_INVALID;
-    if (hour > 23 || minute > 59 || second > 59)
+    }
+    if (hour > 23 || minute > 59 || second > 59) {
         return COREHOUR_RANGE;
+    }
     if (*text == '.') {
         size_t fraction = strspn(text + 1, "0123456789");
-        if (fraction == 0)
+        if (fraction == 0) {
             return COREHOUR_INVALID;
+        }
         text += 1 + fraction;
     }
     enum corehour_result result = offset_read(text, &offset_s);
-    if (result == COREHOUR_OK)
+    if (result == COREHOUR_OK) {
         *ret_s = hour * 3600 + minute * 60 + second - offset_s;
+    }
     return result;
 }
 
@@ -296,19 +332,23 @@ static enum corehour_result date_parse(const char *text, int64_t *ret_s)
 {
     int64_t year, month, day;
     if (!digits_read(&text, 4, '-', &year) || !digits_read(&text, 2, '-', &month) ||
-        !digits_read(&text, 2, '\0', &day))
+        !digits_read(&text, 2, '\0', &day)) {
         return COREHOUR_INVALID;
-    if (year < 1970 || month < 1 || month > 12 || day < 1 || day > month_days(year, month))
+    }
+    if (year < 1970 || month < 1 || month > 12 || day < 1 || day > month_days(year, month)) {
         return COREHOUR_RANGE;
+    }
     int64_t clock_s = 0;
     if (*text != '\0') {
         enum corehour_result result = clock_read(text, &clock_s);
-        if (result != COREHOUR_OK)
+        if (result != COREHOUR_OK) {
             return result;
+        }
     }
     int64_t time_s = days_from_date(year, month, day) * 86400 + clock_s;
-    if (time_s < 0 || time_s > time_max_s)
+    if (time_s < 0 || time_s > time_max_s) {
         return COREHOUR_RANGE;
+    }
     *ret_s = time_s;
     return COREHOUR_OK;
 }
@@ -317,11 +357,13 @@ static enum corehour_result relative_parse(const char *text, int64_t now_s, int6
 {
     int64_t seconds;
     enum corehour_result result = corehour_duration_parse(text + 1, &seconds);
-    if (result != COREHOUR_OK)
+    if (result != COREHOUR_OK) {
         return result;
+    }
     int64_t time_s = *text == '-' ? now_s - seconds : now_s + seconds;
-    if (time_s < 0 || time_s > time_max_s)
+    if (time_s < 0 || time_s > time_max_s) {
         return COREHOUR_RANGE;
+    }
     *ret_s = time_s;
     return COREHOUR_OK;
 }
@@ -332,16 +374,20 @@ enum corehour_result corehour_time_parse(const char *text, int64_t now_s, int64_
         *ret_s = now_s;
         return COREHOUR_OK;
     }
-    if (*text == '-' || *text == '+')
+    if (*text == '-' || *text == '+') {
         return relative_parse(text, now_s, ret_s);
-    if (*text != '@')
+    }
+    if (*text != '@') {
         return date_parse(text, ret_s);
+    }
     const char *cursor = text + 1;
     int64_t time_s;
-    if (!number_read(&cursor, time_max_s, &time_s))
+    if (!number_read(&cursor, time_max_s, &time_s)) {
         return is_digit(*cursor) ? COREHOUR_RANGE : COREHOUR_INVALID;
-    if (*cursor != '\0')
+    }
+    if (*cursor != '\0') {
         return COREHOUR_INVALID;
+    }
     *ret_s = time_s;
     return COREHOUR_OK;
 }
@@ -355,12 +401,14 @@ void corehour_time_format(int64_t time_s, char *ret_text)
     int64_t days = time_s / 86400;
     int64_t clock_s = time_s % 86400;
     int64_t year = 1970 + days / 366; /* never too late; at most 21 steps short before 9999 */
-    while (days_from_date(year + 1, 1, 1) <= days)
+    while (days_from_date(year + 1, 1, 1) <= days) {
         year++;
+    }
     days -= days_from_date(year, 1, 1);
     int64_t month = 1;
-    while (days >= month_days(year, month))
+    while (days >= month_days(year, month)) {
         days -= month_days(year, month++);
+    }
     snprintf(ret_text, COREHOUR_UNITS_TEXT_BYTES, "%04d-%02d-%02dT%02d:%02d:%02dZ", (int)year,
              (int)month, (int)days + 1, (int)(clock_s / 3600), (int)(clock_s / 60 % 60),
              (int)(clock_s % 60));

@@ -23,10 +23,11 @@ static enum corehour_result encoded_append(char *url,
             url[start] = '\0';
             return COREHOUR_RANGE;
         }
-        if (need == 1)
+        if (need == 1) {
             url[at] = *c;
-        else
+        } else {
             snprintf(url + at, 4, "%%%02X", (unsigned)(unsigned char)*c);
+        }
         at += need;
     }
     url[at] = '\0';
@@ -37,23 +38,27 @@ enum corehour_result corehour_url_append(char *url, size_t size_bytes, const cha
 {
     size_t at = strlen(url);
     size_t length = strlen(text);
-    if (at + length >= size_bytes)
+    if (at + length >= size_bytes) {
         return COREHOUR_RANGE;
+    }
     memcpy(url + at, text, length + 1);
     return COREHOUR_OK;
 }
 
 enum corehour_result corehour_url_segment(char *url, size_t size_bytes, const char *segment)
 {
-    if (*segment == '\0' || strcmp(segment, ".") == 0 || strcmp(segment, "..") == 0)
+    if (*segment == '\0' || strcmp(segment, ".") == 0 || strcmp(segment, "..") == 0) {
         return COREHOUR_INVALID;
+    }
     size_t at = strlen(url);
-    if (at + 1 >= size_bytes)
+    if (at + 1 >= size_bytes) {
         return COREHOUR_RANGE;
+    }
     url[at] = '/';
     enum corehour_result result = encoded_append(url, size_bytes, at + 1, segment);
-    if (result != COREHOUR_OK)
+    if (result != COREHOUR_OK) {
         url[at] = '\0';
+    }
     return result;
 }
 
@@ -65,11 +70,13 @@ enum corehour_result corehour_url_query(char *url,
     size_t at = strlen(url);
     const char *separator = strchr(url, '?') == NULL ? "?" : "&";
     size_t head = strlen(key) + 2;
-    if (at + head >= size_bytes)
+    if (at + head >= size_bytes) {
         return COREHOUR_RANGE;
+    }
     snprintf(url + at, size_bytes - at, "%s%s=", separator, key);
     enum corehour_result result = encoded_append(url, size_bytes, at + head, value);
-    if (result != COREHOUR_OK)
+    if (result != COREHOUR_OK) {
         url[at] = '\0';
+    }
     return result;
 }

@@ -28,9 +28,22 @@ const struct cli_field args_globals[] = {
 size_t cli_fields_count(const struct cli_field *fields)
 {
     size_t count = 0;
-    while (fields != NULL && fields[count].name != NULL)
+    while (fields != NULL && fields[count].name != NULL) {
         count++;
+    }
     return count;
+}
+
+const struct cli_field *cli_option_at(const struct cli_command *command, size_t n)
+{
+    for (size_t group = 0; group < CLI_GROUPS_MAX; group++) {
+        size_t count = cli_fields_count(command->options[group]);
+        if (n < count) {
+            return &command->options[group][n];
+        }
+        n -= count;
+    }
+    return NULL;
 }
 
 /* The option `name` (of `length` characters) of a command and its place in values. */
@@ -39,13 +52,10 @@ static const struct cli_field *option_find(const struct cli_command *command,
                                            size_t length,
                                            size_t *ret_index)
 {
-    size_t index = 0;
-    for (size_t group = 0; group < CLI_GROUPS_MAX; group++) {
-        const struct cli_field *field = command->options[group];
-        for (; field != NULL && field->name != NULL; field++, index++) {
-            if (strlen(field->name) != length || strncmp(field->name, name, length) != 0)
-                continue;
-            *ret_index = index;
+    const struct cli_field *field;
+    for (size_t i = 0; (field = cli_option_at(command, i)) != NULL; i++) {
+        if (strlen(field->name) == length && strncmp(field->name, name, length) == 0) {
+            *ret_index = i;
             return field;
         }
     }
@@ -65,10 +75,25 @@ const struct cli_command *args_command_find(const char *first, const char *secon
     char name[64];
     snprintf(name, sizeof name, second == NULL ? "%.30s%.0s" : "%.30s %.30s", first,
              second == NULL ? "" : second);
-    for (size_t i = 0; i < commands_count; i++)
-        if (strcmp(commands[i].name, name) == 0)
+    for (size_t i = 0; i < commands_count; i++) {
+        if (strcmp(commands[i].name, name) == 0) {
             return &commands[i];
+        }
+    }
     return NULL;
+}
+
+/* One row of the table of edit distances, from the row above: `row` is both. */
+static void distance_row(size_t *row, char letter, const char *b)
+{
+    size_t diagonal = row[0]++;
+    for (size_t j = 1; b[j - 1] != '\0'; j++) {
+        size_t best = diagonal + (letter != b[j - 1]);
+        best = row[j] + 1 < best ? row[j] + 1 : best;
+        best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+        diagonal = row[j];
+        row[j] = best;
+    }
 }
 
 /* Letters to change, add or leave out to get from one word to the other; 9 for long words. */
@@ -76,24 +101,26 @@ static size_t distance(const char *a, const char *b)
 {
     size_t row[32];
     size_t length = strlen(b);
-    if (strlen(a) >= 32 || length >= 32)
+    if (strlen(a) >= 32 || length >= 32) {
         return 9;
-    for (size_t j = 0; j <= length; j++)
+    }
+    for (size_t j = 0; j <= length; j++) {
         row[j] = j;
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= length; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            diagonal = row[j];
-            row[j] = best;
-        }
+    }
+    for (; *a != '\0'; a++) {
+        distance_row(row, *a, b);
     }
     return row[length];
+}
+
+/* Makes *nearest the name when it is nearer than *best. */
+static void nearer_take(const char *word, const char *name, const char **nearest, size_t *best)
+{
+    size_t far = distance(word, name);
+    if (far < *best) {
+        *best = far;
+        *nearest = name;
+    }
 }
 
 static bool command_unknown(const struct cli *cli, const char *first, const char *second)
@@ -105,19 +132,18 @@ static bool command_unknown(const struct cli *cli, const char *first, const char
     for (size_t i = 0; i < commands_count; i++) {
         const char *name = commands[i].name;
         size_t length = strlen(first);
-        if (strncmp(name, first, length) == 0 && name[length] == ' ')
+        if (strncmp(name, first, length) == 0 && name[length] == ' ') {
             fprintf(cli->err, "%s %s", same++ == 0 ? tr(" alone; there are:") : ",", name);
-        size_t far = distance(first, name);
-        if (far < best) {
-            best = far;
-            nearest = name;
         }
+        nearer_take(first, name, &nearest, &best);
     }
-    if (same == 0 && nearest != NULL)
+    if (same == 0 && nearest != NULL) {
         fprintf(cli->err, tr("; did you mean \"%s\"?"), nearest);
+    }
     fprintf(cli->err, "\n");
-    if (second == NULL || same == 0)
+    if (second == NULL || same == 0) {
         fprintf(cli->err, tr("  all commands: corehour help\n"));
+    }
     return false;
 }
 
@@ -125,18 +151,17 @@ static bool option_unknown(const struct cli *cli, const char *name)
 {
     const char *nearest = NULL;
     size_t best = 3;
-    const struct cli_field *lists[CLI_GROUPS_MAX + 1] = {args_globals};
-    memcpy(lists + 1, cli->command->options, sizeof cli->command->options);
-    for (size_t i = 0; i < CLI_GROUPS_MAX + 1; i++)
-        for (const struct cli_field *field = lists[i]; field != NULL && field->name != NULL;
-             field++)
-            if (distance(name, field->name) < best) {
-                best = distance(name, field->name);
-                nearest = field->name;
-            }
+    const struct cli_field *field = args_globals;
+    for (; field->name != NULL; field++) {
+        nearer_take(name, field->name, &nearest, &best);
+    }
+    for (size_t i = 0; (field = cli_option_at(cli->command, i)) != NULL; i++) {
+        nearer_take(name, field->name, &nearest, &best);
+    }
     fprintf(cli->err, tr("corehour %s: there is no option --%s"), cli->command->name, name);
-    if (nearest != NULL)
+    if (nearest != NULL) {
         fprintf(cli->err, tr("; did you mean --%s?"), nearest);
+    }
     fprintf(cli->err, tr("\n  its options: corehour help %s\n"), cli->command->name);
     return false;
 }
@@ -145,20 +170,22 @@ static bool option_unknown(const struct cli *cli, const char *name)
 static bool global_set(struct cli *cli, const char *name, const char *value)
 {
     int64_t seconds;
-    if (strcmp(name, "json") == 0)
+    if (strcmp(name, "json") == 0) {
         cli->json = true;
-    else if (strcmp(name, "dry-run") == 0)
+    } else if (strcmp(name, "dry-run") == 0) {
         cli->dry_run = true;
-    else if (strcmp(name, "trace") == 0)
+    } else if (strcmp(name, "trace") == 0) {
         cli->trace = true;
-    else if (strcmp(name, "help") == 0)
+    } else if (strcmp(name, "help") == 0) {
         cli->help = true;
-    else if (strcmp(name, "body") == 0)
+    } else if (strcmp(name, "body") == 0) {
         cli->body_file = value;
-    else if (strcmp(name, "url") == 0)
+    } else if (strcmp(name, "url") == 0) {
         cli->url = value;
-    if (strcmp(name, "deadline") != 0)
+    }
+    if (strcmp(name, "deadline") != 0) {
         return true;
+    }
     if (corehour_duration_parse(value, &seconds) != COREHOUR_OK || seconds < 1 || seconds > 3600) {
         fprintf(cli->err, tr("corehour: --deadline %s: give 1s to 1h\n"), value);
         return false;
@@ -169,9 +196,11 @@ static bool global_set(struct cli *cli, const char *name, const char *value)
 
 static const struct cli_field *global_find(const char *name, size_t length)
 {
-    for (const struct cli_field *field = args_globals; field->name != NULL; field++)
-        if (strlen(field->name) == length && strncmp(field->name, name, length) == 0)
+    for (const struct cli_field *field = args_globals; field->name != NULL; field++) {
+        if (strlen(field->name) == length && strncmp(field->name, name, length) == 0) {
             return field;
+        }
+    }
     return NULL;
 }
 
@@ -190,10 +219,12 @@ static bool option_take(struct cli *cli, struct cursor *cursor)
     size_t index = 0;
     const struct cli_field *global = global_find(name, length);
     const struct cli_field *field = global;
-    if (field == NULL && cli->command != NULL)
+    if (field == NULL && cli->command != NULL) {
         field = option_find(cli->command, name, length, &index);
-    if (field == NULL && cli->command != NULL)
+    }
+    if (field == NULL && cli->command != NULL) {
         return option_unknown(cli, name);
+    }
     if (field == NULL) {
         fprintf(cli->err, tr("corehour: --%s stands before any command; put it behind\n"), name);
         return false;
@@ -203,16 +234,18 @@ static bool option_take(struct cli *cli, struct cursor *cursor)
         fprintf(cli->err, tr("corehour: --%s takes no value\n"), field->name);
         return false;
     }
-    if (field->kind == CLI_FLAG)
+    if (field->kind == CLI_FLAG) {
         value = "";
-    else if (value == NULL && cursor->at + 1 < cursor->argc)
+    } else if (value == NULL && cursor->at + 1 < cursor->argc) {
         value = cursor->argv[++cursor->at];
+    }
     if (value == NULL) {
         fprintf(cli->err, tr("corehour: --%s needs a value\n"), field->name);
         return false;
     }
-    if (global != NULL)
+    if (global != NULL) {
         return global_set(cli, global->name, value);
+    }
     cli->values[index] = value;
     return true;
 }
@@ -233,8 +266,9 @@ static bool word_take(struct cli *cli, struct cursor *cursor)
         return true;
     }
     const char *next = cursor->at + 1 < cursor->argc ? cursor->argv[cursor->at + 1] : NULL;
-    if (next != NULL && *next != '-')
+    if (next != NULL && *next != '-') {
         cli->command = args_command_find(word, next);
+    }
     if (cli->command != NULL) {
         cursor->at++;
         return true;
@@ -247,19 +281,21 @@ void args_early_scan(int argc, char **argv, struct args_early *ret_early)
 {
     *ret_early = (struct args_early){0};
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strcmp(argv[i], "--lang") == 0 && i + 1 < argc)
+        if (strcmp(argv[i], "--lang") == 0 && i + 1 < argc) {
             ret_early->language = argv[i + 1];
-        else if (strncmp(argv[i], "--lang=", 7) == 0)
+        } else if (strncmp(argv[i], "--lang=", 7) == 0) {
             ret_early->language = argv[i] + 7;
-        else if (strcmp(argv[i], "--version") == 0)
+        } else if (strcmp(argv[i], "--version") == 0) {
             ret_early->version = true;
+        }
     }
 }
 
 static bool args_complete(const struct cli *cli)
 {
-    if (cli->command == NULL || cli->help || cli->args_count >= cli->command->args_min)
+    if (cli->command == NULL || cli->help || cli->args_count >= cli->command->args_min) {
         return true;
+    }
     fprintf(cli->err, tr("corehour %s: %s is missing\n"), cli->command->name,
             cli->command->args[cli->args_count].name);
     fprintf(cli->err, tr("  how to call it: corehour help %s\n"), cli->command->name);
@@ -273,22 +309,23 @@ bool args_parse(int argc, char **argv, struct cli *cli)
     for (; cursor.at < argc; cursor.at++) {
         const char *word = argv[cursor.at];
         bool ok = true;
-        if (only_words || strcmp(word, "-") == 0 || *word != '-')
+        if (only_words || strcmp(word, "-") == 0 || *word != '-') {
             ok = word_take(cli, &cursor);
-        else if (strcmp(word, "--") == 0)
+        } else if (strcmp(word, "--") == 0) {
             only_words = true;
-        else if (strcmp(word, "-h") == 0)
+        } else if (strcmp(word, "-h") == 0) {
             cli->help = true;
-        else if (word[1] == '-')
+        } else if (word[1] == '-') {
             ok = option_take(cli, &cursor);
-        else {
+        } else {
             fprintf(cli->err,
                     tr("corehour: %s: options begin with two dashes; behind -- all are words\n"),
                     word);
             ok = false;
         }
-        if (!ok)
+        if (!ok) {
             return false;
+        }
     }
     return args_complete(cli);
 }

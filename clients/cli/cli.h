@@ -101,6 +101,9 @@ struct cli {
 /* The value of an option, by name; NULL when it was not given. The command must have that option. */
 const char *cli_value(const struct cli *cli, const char *name);
 
+/* The n-th option of a command over all its groups, as `values` counts them; NULL beyond the last. */
+const struct cli_field *cli_option_at(const struct cli_command *command, size_t n);
+
 /* The number of fields in a list that ends with a nameless row; 0 for NULL. */
 size_t cli_fields_count(const struct cli_field *fields);
 

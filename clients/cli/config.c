@@ -31,19 +31,22 @@ static char *key_room(struct config *config, const struct key *key)
 static bool key_set(struct config *config, const struct key *key, const char *value)
 {
     size_t length = strlen(value);
-    if (length >= key->size_bytes)
+    if (length >= key->size_bytes) {
         return false;
+    }
     memcpy(key_room(config, key), value, length + 1);
     return true;
 }
 
 static char *trim(char *text)
 {
-    while (isspace((unsigned char)*text))
+    while (isspace((unsigned char)*text)) {
         text++;
+    }
     size_t length = strlen(text);
-    while (length > 0 && isspace((unsigned char)text[length - 1]))
+    while (length > 0 && isspace((unsigned char)text[length - 1])) {
         text[--length] = '\0';
+    }
     return text;
 }
 
@@ -51,17 +54,21 @@ static char *trim(char *text)
 static const char *line_take(char *line, struct config *config)
 {
     char *text = trim(line);
-    if (*text == '\0' || *text == '#')
+    if (*text == '\0' || *text == '#') {
         return NULL;
+    }
     char *equals = strchr(text, '=');
-    if (equals == NULL)
+    if (equals == NULL) {
         return "is not \"key = value\"";
+    }
     *equals = '\0';
     const char *name = trim(text);
-    for (size_t i = 0; i < KEYS; i++)
-        if (strcmp(keys[i].name, name) == 0)
+    for (size_t i = 0; i < KEYS; i++) {
+        if (strcmp(keys[i].name, name) == 0) {
             return key_set(config, &keys[i], trim(equals + 1)) ? NULL
                                                                : "holds a value that is too long";
+        }
+    }
     return "has an unknown key; known are url, token, language and ca_file";
 }
 
@@ -74,8 +81,9 @@ static bool lines_take(FILE *file,
     for (unsigned number = 1; fgets(line, sizeof line, file) != NULL; number++) {
         const char *wrong =
             strchr(line, '\n') == NULL && !feof(file) ? "is too long" : line_take(line, config);
-        if (wrong == NULL)
+        if (wrong == NULL) {
             continue;
+        }
         snprintf(ret_error->detail, sizeof ret_error->detail, "%s: line %u %s", path, number,
                  wrong);
         return false;
@@ -86,8 +94,9 @@ static bool lines_take(FILE *file,
 bool config_file_read(const char *path, struct config *config, struct config_error *ret_error)
 {
     FILE *file = fopen(path, "re");
-    if (file == NULL && errno == ENOENT)
+    if (file == NULL && errno == ENOENT) {
         return true;
+    }
     if (file == NULL) {
         snprintf(ret_error->detail, sizeof ret_error->detail, "%s cannot be read: %s", path,
                  strerror(errno));
@@ -95,8 +104,9 @@ bool config_file_read(const char *path, struct config *config, struct config_err
     }
     struct stat status;
     bool ok = lines_take(file, path, config, ret_error);
-    if (ok && config->token[0] != '\0' && fstat(fileno(file), &status) == 0)
+    if (ok && config->token[0] != '\0' && fstat(fileno(file), &status) == 0) {
         config->is_open_to_others = (status.st_mode & 077) != 0;
+    }
     fclose(file);
     return ok;
 }
@@ -110,8 +120,9 @@ static void path_find(struct config *config)
         base = getenv("HOME");
         below = "/.config/corehour/config";
     }
-    if (base == NULL || *base == '\0' || strlen(base) + strlen(below) >= sizeof config->path)
+    if (base == NULL || *base == '\0' || strlen(base) + strlen(below) >= sizeof config->path) {
         return;
+    }
     snprintf(config->path, sizeof config->path, "%.480s%s", base, below);
 }
 
@@ -119,14 +130,17 @@ bool config_load(struct config *ret_config, struct config_error *ret_error)
 {
     *ret_config = (struct config){0};
     path_find(ret_config);
-    if (ret_config->path[0] != '\0' && !config_file_read(ret_config->path, ret_config, ret_error))
+    if (ret_config->path[0] != '\0' && !config_file_read(ret_config->path, ret_config, ret_error)) {
         return false;
+    }
     for (size_t i = 0; i < KEYS; i++) {
         const char *value = keys[i].variable == NULL ? NULL : getenv(keys[i].variable);
-        if (value == NULL || *value == '\0')
+        if (value == NULL || *value == '\0') {
             continue;
-        if (key_set(ret_config, &keys[i], value))
+        }
+        if (key_set(ret_config, &keys[i], value)) {
             continue;
+        }
         snprintf(ret_error->detail, sizeof ret_error->detail, "%s is longer than %zu bytes",
                  keys[i].variable, keys[i].size_bytes - 1);
         return false;

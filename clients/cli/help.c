@@ -62,19 +62,25 @@ static void options_add(struct table *table, const struct cli_field *field)
     }
 }
 
-/* What the kinds of a command's options look like, once each. */
+/* Says what a field's kind looks like, once for each kind that needs words. */
+static void kind_print(FILE *out, const struct cli_field *field, bool seen[CLI_KINDS])
+{
+    if (!seen[field->kind]) {
+        fprintf(out, "  %s: %s\n", kind_metavar(field->kind), tr(kind_expects(field->kind)));
+    }
+    seen[field->kind] = true;
+}
+
 static void kinds_print(FILE *out, const struct cli_command *command)
 {
     bool seen[CLI_KINDS] = {
         [CLI_TEXT] = true, [CLI_FLAG] = true, [CLI_COUNT] = true, [CLI_LIST] = true};
-    for (size_t group = 0; group < CLI_GROUPS_MAX + 1; group++) {
-        const struct cli_field *field = group == 0 ? command->args : command->options[group - 1];
-        for (; field != NULL && field->name != NULL; field++) {
-            if (seen[field->kind])
-                continue;
-            seen[field->kind] = true;
-            fprintf(out, "  %s: %s\n", kind_metavar(field->kind), tr(kind_expects(field->kind)));
-        }
+    const struct cli_field *field = command->args;
+    for (; field != NULL && field->name != NULL; field++) {
+        kind_print(out, field, seen);
+    }
+    for (size_t i = 0; (field = cli_option_at(command, i)) != NULL; i++) {
+        kind_print(out, field, seen);
     }
 }
 
@@ -92,10 +98,12 @@ void help_command(FILE *out, const struct cli_command *command)
     table_init(&table);
     table_column(&table, "", false);
     table_column(&table, "", false);
-    for (size_t i = 0; i < CLI_GROUPS_MAX; i++)
+    for (size_t i = 0; i < CLI_GROUPS_MAX; i++) {
         options_add(&table, command->options[i]);
-    if (command->options[0] != NULL)
+    }
+    if (command->options[0] != NULL) {
         fprintf(out, "\n%s\n", tr("options:"));
+    }
     table_rows_print(&table, out, 2);
     table_fini(&table);
     kinds_print(out, command);
@@ -111,8 +119,9 @@ static void group_print(FILE *out, const char *group)
     table_column(&table, "", false);
     table_column(&table, "", false);
     for (size_t i = 0; i < commands_count; i++) {
-        if (strcmp(commands[i].group, group) != 0)
+        if (strcmp(commands[i].group, group) != 0) {
             continue;
+        }
         char usage[128] = "";
         FILE *text = fmemopen(usage, sizeof usage, "w");
         if (text != NULL) {
@@ -133,9 +142,11 @@ void help_all(FILE *out)
     fprintf(out, "%s\n",
             tr("The daemon's address and the token: COREHOUR_URL and COREHOUR_TOKEN, or "
                "~/.config/corehour/config."));
-    for (size_t i = 0; i < commands_count; i++)
-        if (i == 0 || strcmp(commands[i].group, commands[i - 1].group) != 0)
+    for (size_t i = 0; i < commands_count; i++) {
+        if (i == 0 || strcmp(commands[i].group, commands[i - 1].group) != 0) {
             group_print(out, commands[i].group);
+        }
+    }
     struct table table;
     table_init(&table);
     table_column(&table, "", false);
@@ -152,16 +163,18 @@ void help_all(FILE *out)
 
 static void names_print(FILE *out, const struct cli_field *field)
 {
-    for (; field != NULL && field->name != NULL; field++)
+    for (; field != NULL && field->name != NULL; field++) {
         fprintf(out, " --%s", field->name);
+    }
 }
 
 void help_list(FILE *out)
 {
     for (size_t i = 0; i < commands_count; i++) {
         fprintf(out, "%s\t", commands[i].name);
-        for (size_t group = 0; group < CLI_GROUPS_MAX; group++)
+        for (size_t group = 0; group < CLI_GROUPS_MAX; group++) {
             names_print(out, commands[i].options[group]);
+        }
         fputc('\n', out);
     }
     fputc('\t', out);
@@ -175,9 +188,10 @@ static bool help_family(FILE *out, const char *first)
     size_t length = strlen(first);
     bool any = false;
     for (size_t i = 0; i < commands_count; i++) {
-        if (strncmp(commands[i].name, first, length) != 0 || commands[i].name[length] != ' ')
+        if (strncmp(commands[i].name, first, length) != 0 || commands[i].name[length] != ' ') {
             continue;
-        fprintf(out, "%scorehour ", any ? "" : "");
+        }
+        fprintf(out, "corehour ");
         usage_write(out, &commands[i]);
         fprintf(out, "\n    %s\n", commands[i].summary);
         any = true;
@@ -201,8 +215,9 @@ enum cli_exit run_help(struct cli *cli)
         help_command(cli->out, command);
         return CLI_DONE;
     }
-    if (second == NULL && help_family(cli->out, cli->args[0]))
+    if (second == NULL && help_family(cli->out, cli->args[0])) {
         return CLI_DONE;
+    }
     return request_fail(cli, CLI_USAGE,
                         tr("there is no command \"%s%s%s\"; all of them: corehour help"),
                         cli->args[0], second == NULL ? "" : " ", second == NULL ? "" : second);

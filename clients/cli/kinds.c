@@ -9,8 +9,9 @@
 
 static enum corehour_result give(json_t *value, json_t **ret_value)
 {
-    if (value == NULL)
+    if (value == NULL) {
         return COREHOUR_MEMORY;
+    }
     *ret_value = value;
     return COREHOUR_OK;
 }
@@ -19,8 +20,9 @@ static enum corehour_result text_convert(const char *text, int64_t now_s, json_t
 {
     (void)now_s;
     json_t *value = json_string(text); /* fails on broken UTF-8 too */
-    if (value == NULL)
+    if (value == NULL) {
         return COREHOUR_INVALID;
+    }
     return give(value, ret_value);
 }
 
@@ -35,13 +37,16 @@ static enum corehour_result count_convert(const char *text, int64_t now_s, json_
 {
     (void)now_s;
     size_t length = strspn(text, "0123456789");
-    if (length == 0 || text[length] != '\0')
+    if (length == 0 || text[length] != '\0') {
         return COREHOUR_INVALID;
-    if (length > 15)
+    }
+    if (length > 15) {
         return COREHOUR_RANGE;
+    }
     json_int_t count = 0;
-    for (const char *c = text; *c != '\0'; c++)
+    for (const char *c = text; *c != '\0'; c++) {
         count = count * 10 + (*c - '0');
+    }
     return give(json_integer(count), ret_value);
 }
 
@@ -65,8 +70,9 @@ static enum corehour_result time_convert(const char *text, int64_t now_s, json_t
     int64_t time_s;
     char written[COREHOUR_UNITS_TEXT_BYTES];
     enum corehour_result result = corehour_time_parse(text, now_s, &time_s);
-    if (result != COREHOUR_OK)
+    if (result != COREHOUR_OK) {
         return result;
+    }
     corehour_time_format(time_s, written);
     return give(json_string(written), ret_value);
 }
@@ -82,8 +88,9 @@ static enum corehour_result memory_convert(const char *text, int64_t now_s, json
 /* Cuts the next item before `separator` out of *cursor. False at the end; too long counts as broken. */
 static bool item_next(const char **cursor, char separator, char ret_item[ITEM_BYTES], bool *broken)
 {
-    if (*cursor == NULL)
+    if (*cursor == NULL) {
         return false;
+    }
     const char *end = strchr(*cursor, separator);
     size_t length = end == NULL ? strlen(*cursor) : (size_t)(end - *cursor);
     *broken = length == 0 || length >= ITEM_BYTES;
@@ -98,15 +105,18 @@ static bool item_next(const char **cursor, char separator, char ret_item[ITEM_BY
 static enum corehour_result list_convert(const char *text, int64_t now_s, json_t **ret_value)
 {
     (void)now_s;
-    if (strcmp(text, "all") == 0)
+    if (strcmp(text, "all") == 0) {
         return give(json_null(), ret_value);
+    }
     json_t *list = json_array();
     char item[ITEM_BYTES];
     bool broken = list == NULL;
-    for (const char *cursor = text; !broken && item_next(&cursor, ',', item, &broken);)
+    for (const char *cursor = text; !broken && item_next(&cursor, ',', item, &broken);) {
         broken = broken || json_array_append_new(list, json_string(item)) != 0;
-    if (!broken)
+    }
+    if (!broken) {
         return give(list, ret_value);
+    }
     json_decref(list);
     return COREHOUR_INVALID;
 }
@@ -123,14 +133,16 @@ static enum corehour_result gpu_share_take(const char *part, json_t *gpu)
     } else if (strncmp(part, "cores=", 6) == 0) {
         field = "cores_percent";
         size_t length = strcspn(part + 6, "%");
-        if (part[6 + length] != '\0' && part[6 + length + 1] != '\0')
+        if (part[6 + length] != '\0' && part[6 + length + 1] != '\0') {
             return COREHOUR_INVALID;
+        }
         memcpy(number, part + 6, length);
         number[length] = '\0';
         result = count_convert(number, 0, &value);
     }
-    if (result != COREHOUR_OK)
+    if (result != COREHOUR_OK) {
         return result;
+    }
     return json_object_set_new(gpu, field, value) == 0 ? COREHOUR_OK : COREHOUR_MEMORY;
 }
 
@@ -142,17 +154,20 @@ static enum corehour_result gpu_take(const char *text, json_t *gpu)
     const char *cursor = text;
     if (text[strspn(text, "0123456789")] != '\0' && text[strspn(text, "0123456789")] != ':') {
         if (!item_next(&cursor, ':', part, &broken) || broken ||
-            json_object_set_new(gpu, "model", json_string(part)) != 0)
+            json_object_set_new(gpu, "model", json_string(part)) != 0) {
             return COREHOUR_INVALID;
+        }
     }
     json_t *count = NULL;
     if (!item_next(&cursor, ':', part, &broken) || broken ||
         count_convert(part, 0, &count) != COREHOUR_OK ||
-        json_object_set_new(gpu, "count", count) != 0)
+        json_object_set_new(gpu, "count", count) != 0) {
         return COREHOUR_INVALID;
+    }
     enum corehour_result result = COREHOUR_OK;
-    while (result == COREHOUR_OK && item_next(&cursor, ':', part, &broken))
+    while (result == COREHOUR_OK && item_next(&cursor, ':', part, &broken)) {
         result = broken ? COREHOUR_INVALID : gpu_share_take(part, gpu);
+    }
     return result;
 }
 
@@ -168,8 +183,9 @@ static enum corehour_result gpus_convert(const char *text, int64_t now_s, json_t
                  json_array_append(list, gpu) != 0;
         json_decref(gpu);
     }
-    if (!broken)
+    if (!broken) {
         return give(list, ret_value);
+    }
     json_decref(list);
     return COREHOUR_INVALID;
 }

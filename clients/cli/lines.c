@@ -18,13 +18,15 @@ void lines_fini(struct lines *lines)
 static bool text_append(struct lines *lines, const char *bytes, size_t bytes_count)
 {
     size_t need = lines->text_bytes + bytes_count + 1;
-    if (need > LINES_BYTES_MAX)
+    if (need > LINES_BYTES_MAX) {
         return false;
+    }
     if (need > lines->room_bytes) {
         size_t room = need * 2;
         char *grown = realloc(lines->text, room);
-        if (grown == NULL)
+        if (grown == NULL) {
             return false;
+        }
         lines->text = grown;
         lines->room_bytes = room;
     }
@@ -47,12 +49,15 @@ bool lines_feed(void *arg, const char *bytes, size_t bytes_count)
     while (bytes_count > 0) {
         const char *newline = memchr(bytes, '\n', bytes_count);
         size_t part = newline == NULL ? bytes_count : (size_t)(newline - bytes);
-        if (!text_append(lines, bytes, part))
+        if (!text_append(lines, bytes, part)) {
             return false;
-        if (newline == NULL)
+        }
+        if (newline == NULL) {
             return true;
-        if (!line_give(lines))
+        }
+        if (!line_give(lines)) {
             return false;
+        }
         bytes += part + 1;
         bytes_count -= part + 1;
     }

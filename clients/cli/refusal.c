@@ -53,8 +53,9 @@ enum cli_exit refusal_exit(int status, const char *code)
 {
     for (size_t i = 0; i < sizeof exit_rows / sizeof exit_rows[0]; i++) {
         const struct exit_row *row = &exit_rows[i];
-        if (*row->code == '\0' ? row->status == status : strcmp(row->code, code) == 0)
+        if (*row->code == '\0' ? row->status == status : strcmp(row->code, code) == 0) {
             return row->exit;
+        }
     }
     return CLI_OTHER;
 }
@@ -66,10 +67,11 @@ static void node_write(const json_t *violation, char *ret_text, size_t size_byte
 {
     const char *node = show_text(violation, "node");
     const char *user = show_text(violation, "user");
-    if (strcmp(show_text(violation, "kind"), "member") == 0 && *user != '\0')
+    if (strcmp(show_text(violation, "kind"), "member") == 0 && *user != '\0') {
         snprintf(ret_text, size_bytes, "%s %s/%s", tr("member"), node, user);
-    else
+    } else {
         snprintf(ret_text, size_bytes, "%s %s", tr(show_text(violation, "kind")), node);
+    }
 }
 
 static void violation_row(struct table *table, const json_t *violation)
@@ -102,9 +104,13 @@ static void violations_show(FILE *out, const json_t *violations)
     size_t i;
     json_t *violation;
     table_init(&table);
-    for (i = 0; i < sizeof columns / sizeof columns[0]; i++)
+    for (i = 0; i < sizeof columns / sizeof columns[0]; i++) {
         table_column(&table, tr(columns[i].title), columns[i].right);
-    json_array_foreach(violations, i, violation) violation_row(&table, violation);
+    }
+    json_array_foreach(violations, i, violation)
+    {
+        violation_row(&table, violation);
+    }
     table_print(&table, out, 2);
     table_fini(&table);
 }
@@ -114,8 +120,9 @@ static void holders_show(FILE *out, const json_t *violation)
     static const char *const columns[] = {"hold",  "project",   "user",  "frozen_mcs",
                                           "since", "last_seen", "stale", NULL};
     const json_t *holders = json_object_get(violation, "holders");
-    if (json_array_size(holders) == 0)
+    if (json_array_size(holders) == 0) {
         return;
+    }
     char node[512];
     node_write(violation, node, sizeof node);
     fprintf(out, tr("most is held there (%s, %s) by:\n"), node, tr(show_text(violation, "cap")));
@@ -127,8 +134,9 @@ static void holders_show(FILE *out, const json_t *violation)
 static void earliest_show(FILE *out, const char *earliest_at, int64_t now_s)
 {
     int64_t time_s;
-    if (*earliest_at == '\0' || corehour_time_parse(earliest_at, now_s, &time_s) != COREHOUR_OK)
+    if (*earliest_at == '\0' || corehour_time_parse(earliest_at, now_s, &time_s) != COREHOUR_OK) {
         return;
+    }
     char wait[COREHOUR_UNITS_TEXT_BYTES];
     corehour_duration_format(time_s > now_s ? time_s - now_s : 0, wait);
     fprintf(out, tr("it would fit at the earliest at %s (in %s)\n"), earliest_at, wait);
@@ -139,16 +147,22 @@ void refusal_limits_show(FILE *out, const json_t *body, int64_t now_s)
     const json_t *violations = json_object_get(body, "violations");
     size_t i;
     json_t *violation;
-    if (json_array_size(violations) > 0)
+    if (json_array_size(violations) > 0) {
         violations_show(out, violations);
-    json_array_foreach(violations, i, violation) holders_show(out, violation);
+    }
+    json_array_foreach(violations, i, violation)
+    {
+        holders_show(out, violation);
+    }
     int64_t ahead = show_integer(body, "waiting_ahead", 0);
-    if (ahead > 0)
+    if (ahead > 0) {
         fprintf(out, tr("%" PRId64 " waiting ahead of it\n"), ahead);
+    }
     earliest_show(out, show_text(body, "earliest_at"), now_s);
     const char *contact = show_text(body, "contact");
-    if (*contact == '\0')
+    if (*contact == '\0') {
         return;
+    }
     fprintf(out, "%s ", tr("ask:"));
     text_print(out, contact);
     fputc('\n', out);
@@ -158,8 +172,9 @@ void refusal_limits_show(FILE *out, const json_t *body, int64_t now_s)
 
 static void line_show(struct cli *cli, const char *label, const char *text)
 {
-    if (*text == '\0')
+    if (*text == '\0') {
         return;
+    }
     fprintf(cli->err, "  %s ", label);
     text_print(cli->err, text);
     fputc('\n', cli->err);
@@ -185,13 +200,17 @@ static void problem_show(struct cli *cli, const struct corehour_answer *answer, 
     fprintf(cli->err, "corehour %s: ", cli->command->name);
     text_print(cli->err, *title != '\0' ? title : code);
     fprintf(cli->err, " (%d %s)\n", answer->status, code);
-    if (strcmp(detail, title) != 0)
+    if (strcmp(detail, title) != 0) {
         line_show(cli, tr("why:"), detail);
-    if (strstr(detail, show_text(problem, "field")) == NULL)
+    }
+    if (strstr(detail, show_text(problem, "field")) == NULL) {
         line_show(cli, tr("field:"), show_text(problem, "field"));
-    for (size_t i = 0; i < sizeof advices / sizeof advices[0]; i++)
-        if (strcmp(advices[i].code, code) == 0)
+    }
+    for (size_t i = 0; i < sizeof advices / sizeof advices[0]; i++) {
+        if (strcmp(advices[i].code, code) == 0) {
             line_show(cli, tr("next:"), tr(advices[i].next));
+        }
+    }
     line_show(cli, tr("ask:"), show_text(problem, "contact"));
 }
 
@@ -210,10 +229,11 @@ enum cli_exit refusal_report(struct cli *cli, const struct corehour_answer *answ
                   tr("check the address; is there a proxy or another service at it?"));
         return exit;
     }
-    if (exit == CLI_QUOTA)
+    if (exit == CLI_QUOTA) {
         quota_show(cli, answer->body);
-    else
+    } else {
         problem_show(cli, answer, code);
+    }
     return exit;
 }
 
@@ -239,9 +259,11 @@ static const struct silence {
 enum cli_exit refusal_no_answer(struct cli *cli, const struct corehour_error *error)
 {
     const struct silence *silence = &silences[sizeof silences / sizeof silences[0] - 1];
-    for (size_t i = 0; i < sizeof silences / sizeof silences[0]; i++)
-        if (silences[i].result == error->result)
+    for (size_t i = 0; i < sizeof silences / sizeof silences[0]; i++) {
+        if (silences[i].result == error->result) {
             silence = &silences[i];
+        }
+    }
     if (cli->json) {
         json_t *body = json_pack("{s:s, s:s}", "code", silence->code, "detail", error->detail);
         json_dumpf(body, cli->out, JSON_COMPACT);

@@ -29,21 +29,29 @@ enum cli_exit request_fail(const struct cli *cli, enum cli_exit exit, const char
 
 /* ---- the body ---- */
 
+/* The object below `field`, made when there is none; NULL without memory. */
+static json_t *inner_object(json_t *object, const char *field)
+{
+    json_t *inner = json_object_get(object, field);
+    if (json_is_object(inner)) {
+        return inner;
+    }
+    inner = json_object();
+    return json_object_set_new(object, field, inner) == 0 ? inner : NULL;
+}
+
 enum corehour_result request_field_set(json_t *object, const char *field, json_t *value)
 {
-    char step[64];
-    for (const char *dot = strchr(field, '.'); dot != NULL; dot = strchr(field, '.')) {
+    const char *dot;
+    while (object != NULL && (dot = strchr(field, '.')) != NULL) {
+        char step[64];
         snprintf(step, sizeof step, "%.*s", (int)(dot - field), field);
-        json_t *inner = json_object_get(object, step);
-        if (!json_is_object(inner)) {
-            inner = json_object();
-            if (json_object_set_new(object, step, inner) != 0) {
-                json_decref(value);
-                return COREHOUR_MEMORY;
-            }
-        }
-        object = inner;
+        object = inner_object(object, step);
         field = dot + 1;
+    }
+    if (object == NULL) {
+        json_decref(value);
+        return COREHOUR_MEMORY;
     }
     return json_object_set_new(object, field, value) == 0 ? COREHOUR_OK : COREHOUR_MEMORY;
 }
@@ -53,12 +61,14 @@ static enum cli_exit body_file_load(struct cli *cli, json_t **ret_body)
     json_error_t where;
     bool is_stdin = strcmp(cli->body_file, "-") == 0;
     FILE *file = is_stdin ? cli->in : fopen(cli->body_file, "re");
-    if (file == NULL)
+    if (file == NULL) {
         return request_fail(cli, CLI_USAGE, tr("%s cannot be read: %s"), cli->body_file,
                             strerror(errno));
+    }
     json_t *body = json_loadf(file, JSON_REJECT_DUPLICATES, &where);
-    if (!is_stdin)
+    if (!is_stdin) {
         fclose(file);
+    }
     if (json_is_object(body)) {
         *ret_body = body;
         return CLI_DONE;
@@ -78,11 +88,13 @@ enum cli_exit request_field_put(struct cli *cli,
                                 json_t *body)
 {
     json_t *value = NULL;
-    if (kind_convert(field->kind, text, cli->now_s, &value) != COREHOUR_OK)
+    if (kind_convert(field->kind, text, cli->now_s, &value) != COREHOUR_OK) {
         return request_fail(cli, CLI_USAGE, tr("%s \"%s\": give %s"), field->name, text,
                             tr(kind_expects(field->kind)));
-    if (request_field_set(body, field->field, value) != COREHOUR_OK)
+    }
+    if (request_field_set(body, field->field, value) != COREHOUR_OK) {
         return request_fail(cli, CLI_OTHER, tr("out of memory"));
+    }
     return CLI_DONE;
 }
 
@@ -93,8 +105,9 @@ static enum cli_exit arguments_put(struct cli *cli, json_t *body)
         const struct cli_field *field = &cli->command->args[i];
         enum cli_exit exit =
             field->field == NULL ? CLI_DONE : request_field_put(cli, field, cli->args[i], body);
-        if (exit != CLI_DONE)
+        if (exit != CLI_DONE) {
             return exit;
+        }
     }
     return CLI_DONE;
 }
@@ -107,35 +120,36 @@ static bool is_set(const struct cli *cli, const json_t *body, const struct cli_f
 
 static enum cli_exit options_put(struct cli *cli, json_t *body)
 {
-    size_t index = 0;
-    for (size_t group = 0; group < CLI_GROUPS_MAX; group++) {
-        const struct cli_field *field = cli->command->options[group];
-        for (; field != NULL && field->name != NULL; field++, index++) {
-            const char *text = cli->values[index] != NULL ? cli->values[index] : field->otherwise;
-            if (text == NULL || field->field == NULL || is_set(cli, body, field))
-                continue;
-            enum cli_exit exit = request_field_put(cli, field, text, body);
-            if (exit != CLI_DONE)
-                return exit;
+    const struct cli_field *field;
+    enum cli_exit exit = CLI_DONE;
+    for (size_t i = 0; exit == CLI_DONE && (field = cli_option_at(cli->command, i)) != NULL; i++) {
+        const char *text = cli->values[i] != NULL ? cli->values[i] : field->otherwise;
+        if (text != NULL && field->field != NULL && !is_set(cli, body, field)) {
+            exit = request_field_put(cli, field, text, body);
         }
     }
-    return CLI_DONE;
+    return exit;
 }
 
 static enum cli_exit id_put(struct cli *cli, json_t *body)
 {
     const char *prefix = cli->command->id_prefix;
-    if (prefix == NULL || json_object_get(body, "id") != NULL)
+    if (prefix == NULL || json_object_get(body, "id") != NULL) {
         return CLI_DONE;
-    if (strcmp(prefix, "cluster") == 0)
+    }
+    if (strcmp(prefix, "cluster") == 0) {
         prefix = json_string_value(json_object_get(body, "cluster"));
+    }
     char id[COREHOUR_ID_BYTES];
-    if (prefix == NULL)
+    if (prefix == NULL) {
         return request_fail(cli, CLI_USAGE, tr("--cluster is missing"));
-    if (corehour_id_create(prefix, id) != COREHOUR_OK)
+    }
+    if (corehour_id_create(prefix, id) != COREHOUR_OK) {
         return request_fail(cli, CLI_USAGE, tr("\"%s\" cannot be the name of a cluster"), prefix);
-    if (json_object_set_new(body, "id", json_string(id)) != 0)
+    }
+    if (json_object_set_new(body, "id", json_string(id)) != 0) {
         return request_fail(cli, CLI_OTHER, tr("out of memory"));
+    }
     return CLI_DONE;
 }
 
@@ -143,17 +157,21 @@ enum cli_exit request_body_create(struct cli *cli, json_t **ret_body)
 {
     json_t *body = NULL;
     enum cli_exit exit = CLI_DONE;
-    if (cli->body_file != NULL)
+    if (cli->body_file != NULL) {
         exit = body_file_load(cli, &body);
-    else
+    } else {
         body = json_object();
-    if (exit != CLI_DONE)
+    }
+    if (exit != CLI_DONE) {
         return exit;
+    }
     exit = arguments_put(cli, body);
-    if (exit == CLI_DONE)
+    if (exit == CLI_DONE) {
         exit = options_put(cli, body);
-    if (exit == CLI_DONE)
+    }
+    if (exit == CLI_DONE) {
         exit = id_put(cli, body);
+    }
     if (exit != CLI_DONE) {
         json_decref(body);
         return exit;
@@ -173,12 +191,14 @@ enum cli_exit request_path_write(struct cli *cli, const char *template, char *pa
          brace = strstr(template, "/{}")) {
         char constant[128];
         snprintf(constant, sizeof constant, "%.*s", (int)(brace - template), template);
-        while (next < count && cli->command->args[next].field != NULL)
+        while (next < count && cli->command->args[next].field != NULL) {
             next++;
+        }
         const char *argument = next < cli->args_count ? cli->args[next] : "";
         if (corehour_url_append(path, COREHOUR_URL_BYTES, constant) != COREHOUR_OK ||
-            corehour_url_segment(path, COREHOUR_URL_BYTES, argument) != COREHOUR_OK)
+            corehour_url_segment(path, COREHOUR_URL_BYTES, argument) != COREHOUR_OK) {
             return request_fail(cli, CLI_USAGE, tr("\"%s\" cannot be a name"), argument);
+        }
         next++;
         template = brace + 3;
     }
@@ -194,13 +214,15 @@ static enum cli_exit query_put(struct cli *cli,
 {
     json_t *value = NULL;
     char number[32];
-    if (field->kind == CLI_LIST) /* the daemon takes the list as it is written */
+    if (field->kind == CLI_LIST) { /* the daemon takes the list as it is written */
         return corehour_url_query(path, COREHOUR_URL_BYTES, field->field, text) == COREHOUR_OK
                    ? CLI_DONE
                    : CLI_USAGE;
-    if (kind_convert(field->kind, text, cli->now_s, &value) != COREHOUR_OK)
+    }
+    if (kind_convert(field->kind, text, cli->now_s, &value) != COREHOUR_OK) {
         return request_fail(cli, CLI_USAGE, tr("%s \"%s\": give %s"), field->name, text,
                             tr(kind_expects(field->kind)));
+    }
     const char *written = json_is_true(value) ? "true" : json_string_value(value);
     if (json_is_integer(value)) {
         snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
@@ -209,33 +231,29 @@ static enum cli_exit query_put(struct cli *cli,
     enum corehour_result result =
         corehour_url_query(path, COREHOUR_URL_BYTES, field->field, written);
     json_decref(value);
-    if (result != COREHOUR_OK)
+    if (result != COREHOUR_OK) {
         return request_fail(cli, CLI_USAGE, tr("%s: the value is too long"), field->name);
+    }
     return CLI_DONE;
 }
 
 enum cli_exit request_query_append(struct cli *cli, char *path)
 {
+    const struct cli_field *field;
+    enum cli_exit exit = CLI_DONE;
     size_t count = cli_fields_count(cli->command->args);
-    for (size_t i = 0; i < cli->args_count && i < count; i++) {
-        const struct cli_field *field = &cli->command->args[i];
-        enum cli_exit exit =
-            field->field == NULL ? CLI_DONE : query_put(cli, field, cli->args[i], path);
-        if (exit != CLI_DONE)
-            return exit;
-    }
-    size_t index = 0;
-    for (size_t group = 0; group < CLI_GROUPS_MAX; group++) {
-        const struct cli_field *field = cli->command->options[group];
-        for (; field != NULL && field->name != NULL; field++, index++) {
-            if (cli->values[index] == NULL || field->field == NULL)
-                continue;
-            enum cli_exit exit = query_put(cli, field, cli->values[index], path);
-            if (exit != CLI_DONE)
-                return exit;
+    for (size_t i = 0; exit == CLI_DONE && i < cli->args_count && i < count; i++) {
+        field = &cli->command->args[i];
+        if (field->field != NULL) {
+            exit = query_put(cli, field, cli->args[i], path);
         }
     }
-    return CLI_DONE;
+    for (size_t i = 0; exit == CLI_DONE && (field = cli_option_at(cli->command, i)) != NULL; i++) {
+        if (cli->values[i] != NULL && field->field != NULL) {
+            exit = query_put(cli, field, cli->values[i], path);
+        }
+    }
+    return exit;
 }
 
 /* ---- calling ---- */
@@ -243,11 +261,13 @@ enum cli_exit request_query_append(struct cli *cli, char *path)
 static void trace_request(const struct cli *cli, const struct corehour_request *request)
 {
     fprintf(cli->err, "> %s %s\n", request->method, request->path);
-    if (request->if_match != NULL)
+    if (request->if_match != NULL) {
         fprintf(cli->err, "> If-Match: %s\n", request->if_match);
+    }
     char *text = request->body == NULL ? NULL : json_dumps(request->body, JSON_COMPACT);
-    if (text != NULL)
+    if (text != NULL) {
         fprintf(cli->err, "> %s\n", text);
+    }
     free(text);
 }
 
@@ -257,8 +277,9 @@ static void trace_answer(const struct cli *cli,
 {
     fprintf(cli->err, "< %d (%" PRId64 " ms, try %u%s)\n", answer->status, took_ms, answer->tries,
             answer->reused ? ", same connection" : "");
-    if (answer->text_bytes == 0)
+    if (answer->text_bytes == 0) {
         return;
+    }
     fputs("< ", cli->err);
     text_print(cli->err, answer->text);
     fputc('\n', cli->err);
@@ -271,20 +292,25 @@ enum cli_exit request_send(struct cli *cli,
     char path[COREHOUR_URL_BYTES + 16];
     struct corehour_error error;
     snprintf(path, sizeof path, "%s", request->path);
-    if (cli->dry_run && strcmp(request->method, "GET") != 0)
+    if (cli->dry_run && strcmp(request->method, "GET") != 0) {
         corehour_url_query(path, sizeof path, "dry_run", "true");
+    }
     request->path = path;
-    if (cli->deadline_ms > 0 && request->deadline_ms == 0)
+    if (cli->deadline_ms > 0 && request->deadline_ms == 0) {
         request->deadline_ms = cli->deadline_ms;
-    if (cli->trace)
+    }
+    if (cli->trace) {
         trace_request(cli, request);
+    }
     int64_t start_ms = client_clock_mono_ms();
     enum corehour_result result = corehour_call(cli->client, request, ret_answer, &error);
     request->path = NULL; /* pointed here */
-    if (result != COREHOUR_OK)
+    if (result != COREHOUR_OK) {
         return refusal_no_answer(cli, &error);
-    if (cli->trace)
+    }
+    if (cli->trace) {
         trace_answer(cli, ret_answer, client_clock_mono_ms() - start_ms);
+    }
     return CLI_DONE;
 }
 
@@ -307,22 +333,26 @@ enum cli_exit request_report(struct cli *cli,
                              const struct corehour_answer *answer,
                              void (*show)(struct cli *cli, const json_t *body))
 {
-    if (answer->status >= 300)
+    if (answer->status >= 300) {
         return refusal_report(cli, answer);
+    }
     if (cli->json || (answer->body == NULL && answer->text_bytes > 0)) {
         fwrite(answer->text, 1, answer->text_bytes, cli->out);
-        if (answer->text_bytes > 0 && answer->text[answer->text_bytes - 1] != '\n')
+        if (answer->text_bytes > 0 && answer->text[answer->text_bytes - 1] != '\n') {
             fputc('\n', cli->out);
+        }
         return CLI_DONE;
     }
-    if (cli->dry_run && strcmp(cli->command->method, "GET") != 0)
+    if (cli->dry_run && strcmp(cli->command->method, "GET") != 0) {
         fprintf(cli->out, "%s", tr("dry run, nothing written: "));
-    if (answer->body == NULL)
+    }
+    if (answer->body == NULL) {
         fprintf(cli->out, "%s\n", tr("done"));
-    else if (show != NULL)
+    } else if (show != NULL) {
         show(cli, answer->body);
-    else
+    } else {
         show_object(cli, answer->body);
+    }
     return CLI_DONE;
 }
 
@@ -333,15 +363,18 @@ enum cli_exit request_run(struct cli *cli)
     json_t *body = NULL;
     bool reads = strcmp(command->method, "GET") == 0 || strcmp(command->method, "DELETE") == 0;
     enum cli_exit exit = request_path_write(cli, command->path, path);
-    if (exit == CLI_DONE)
+    if (exit == CLI_DONE) {
         exit = reads ? request_query_append(cli, path) : request_body_create(cli, &body);
-    if (exit != CLI_DONE)
+    }
+    if (exit != CLI_DONE) {
         return exit;
+    }
     struct corehour_answer answer;
     exit = request_call(cli, command->method, path, body, &answer);
     json_decref(body);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
+    }
     exit = request_report(cli, &answer, command->show);
     corehour_answer_fini(&answer);
     return exit;

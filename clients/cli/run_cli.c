@@ -34,19 +34,22 @@ static enum cli_exit client_open(struct cli *cli, const struct config *config)
         .ca_file = config->ca_file[0] == '\0' ? NULL : config->ca_file,
         .agent = "corehour/" COREHOUR_VERSION,
     };
-    if (corehour_client_create(&options, &cli->client, &error) == COREHOUR_OK)
+    if (corehour_client_create(&options, &cli->client, &error) == COREHOUR_OK) {
         return CLI_DONE;
+    }
     return refusal_no_answer(cli, &error);
 }
 
 /* Reads the configuration, connects and runs the command. */
 static enum cli_exit command_run(struct cli *cli, const struct config *config)
 {
-    if (cli->url == NULL)
+    if (cli->url == NULL) {
         cli->url = config->url;
-    if (config->is_open_to_others)
+    }
+    if (config->is_open_to_others) {
         fprintf(cli->err, tr("corehour: others can read the token in %s: chmod 600 it\n"),
                 config->path);
+    }
     if (*cli->url == '\0') {
         config_fail(cli, tr("no daemon is named"));
         fprintf(
@@ -56,11 +59,13 @@ static enum cli_exit command_run(struct cli *cli, const struct config *config)
         return CLI_USAGE;
     }
     enum cli_exit exit = client_open(cli, config);
-    if (exit == CLI_DONE)
+    if (exit == CLI_DONE) {
         exit = cli->command->run(cli);
+    }
     corehour_client_destroy(cli->client);
-    if (fflush(cli->out) == 0 && ferror(cli->out) == 0)
+    if (fflush(cli->out) == 0 && ferror(cli->out) == 0) {
         return exit;
+    }
     return exit != CLI_DONE
                ? exit
                : config_fail(cli, tr("the output cannot be written")) + CLI_OTHER - CLI_USAGE;
@@ -79,8 +84,9 @@ enum cli_exit cli_run(int argc, char **argv, FILE *in, FILE *out, FILE *err, boo
         fprintf(out, "corehour %s\n", COREHOUR_VERSION);
         return CLI_DONE;
     }
-    if (!args_parse(argc, argv, &cli))
+    if (!args_parse(argc, argv, &cli)) {
         return CLI_USAGE;
+    }
     if (cli.command == NULL) {
         help_all(cli.help ? out : err);
         return cli.help ? CLI_DONE : CLI_USAGE;
@@ -89,11 +95,14 @@ enum cli_exit cli_run(int argc, char **argv, FILE *in, FILE *out, FILE *err, boo
         help_command(out, cli.command);
         return CLI_DONE;
     }
-    if (cli.command->run == run_help)
+    if (cli.command->run == run_help) {
         return run_help(&cli);
-    if (!config_load(&config, &config_error))
+    }
+    if (!config_load(&config, &config_error)) {
         return config_fail(&cli, config_error.detail);
-    if (early.language == NULL && config.language[0] != '\0')
+    }
+    if (early.language == NULL && config.language[0] != '\0') {
         text_language_set(text_language_choose(config.language));
+    }
     return command_run(&cli, &config);
 }

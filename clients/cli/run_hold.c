@@ -34,14 +34,17 @@ enum cli_exit run_verb(struct cli *cli)
     json_t *body = NULL;
     struct corehour_answer answer;
     enum cli_exit exit = verb_path_write(cli, cli->args[0], cli->command->name, path);
-    if (exit == CLI_DONE)
+    if (exit == CLI_DONE) {
         exit = request_body_create(cli, &body);
-    if (exit != CLI_DONE)
+    }
+    if (exit != CLI_DONE) {
         return exit;
+    }
     exit = request_call(cli, "POST", path, body, &answer);
     json_decref(body);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
+    }
     exit = request_report(cli, &answer, cli->command->show);
     corehour_answer_fini(&answer);
     return exit;
@@ -52,15 +55,18 @@ enum cli_exit run_quote(struct cli *cli)
     json_t *body = NULL;
     struct corehour_answer answer;
     enum cli_exit exit = request_body_create(cli, &body);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
+    }
     exit = request_call(cli, "POST", cli->command->path, body, &answer);
     json_decref(body);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
+    }
     exit = request_report(cli, &answer, cli->command->show);
-    if (exit == CLI_DONE && json_is_false(json_object_get(answer.body, "would_pass")))
+    if (exit == CLI_DONE && json_is_false(json_object_get(answer.body, "would_pass"))) {
         exit = CLI_QUOTA;
+    }
     corehour_answer_fini(&answer);
     return exit;
 }
@@ -71,17 +77,20 @@ static bool task_read(const char *text, json_int_t *ret_task, json_int_t *ret_at
     json_int_t numbers[2] = {0, 0};
     for (int i = 0; i < 2; i++) {
         size_t digits = strspn(text, "0123456789");
-        if (digits == 0 || digits > 9)
+        if (digits == 0 || digits > 9) {
             return false;
-        for (; digits > 0; digits--, text++)
+        }
+        for (; digits > 0; digits--, text++) {
             numbers[i] = numbers[i] * 10 + (*text - '0');
+        }
         if (*text == '\0') {
             *ret_task = numbers[0];
             *ret_attempt = numbers[1];
             return true;
         }
-        if (*text++ != '.')
+        if (*text++ != '.') {
             return false;
+        }
     }
     return false;
 }
@@ -92,14 +101,16 @@ static json_t *run_create(const char *text)
     char hold[128];
     const char *slash = strchr(text, '/');
     size_t length = slash == NULL ? strlen(text) : (size_t)(slash - text);
-    if (length == 0 || length >= sizeof hold)
+    if (length == 0 || length >= sizeof hold) {
         return NULL;
+    }
     memcpy(hold, text, length);
     hold[length] = '\0';
     json_int_t task = 0;
     json_int_t attempt = 0;
-    if (slash != NULL && !task_read(slash + 1, &task, &attempt))
+    if (slash != NULL && !task_read(slash + 1, &task, &attempt)) {
         return NULL;
+    }
     return json_pack("{s:s, s:I, s:I}", "hold", hold, "task", task, "attempt", attempt);
 }
 
@@ -112,23 +123,28 @@ enum cli_exit run_heartbeat(struct cli *cli)
 {
     json_t *body = NULL;
     enum cli_exit exit = request_body_create(cli, &body);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
+    }
     json_t *runs = json_array();
     for (size_t i = 0; i < cli->args_count && exit == CLI_DONE; i++) {
         json_t *run = run_create(cli->args[i]);
-        if (run == NULL || json_array_append_new(runs, run) != 0)
+        if (run == NULL || json_array_append_new(runs, run) != 0) {
             exit =
                 request_fail(cli, CLI_USAGE,
                              tr("\"%s\": give HOLD, HOLD/TASK or HOLD/TASK.ATTEMPT"), cli->args[i]);
+        }
     }
-    if (json_object_set_new(body, "runs", runs) != 0)
+    if (json_object_set_new(body, "runs", runs) != 0) {
         exit = request_fail(cli, CLI_OTHER, tr("out of memory"));
+    }
     struct corehour_answer answer = {0};
-    if (exit == CLI_DONE)
+    if (exit == CLI_DONE) {
         exit = request_call(cli, "POST", cli->command->path, body, &answer);
-    if (exit == CLI_DONE)
+    }
+    if (exit == CLI_DONE) {
         exit = request_report(cli, &answer, show_results);
+    }
     json_decref(body);
     corehour_answer_fini(&answer);
     return exit;
@@ -159,13 +175,15 @@ static const struct list {
 static void page_show(struct cli *cli, const json_t *body)
 {
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        if (strcmp(lists[i].command, cli->command->name) != 0)
+        if (strcmp(lists[i].command, cli->command->name) != 0) {
             continue;
+        }
         const json_t *rows = json_object_get(body, lists[i].rows);
-        if (json_array_size(rows) == 0)
+        if (json_array_size(rows) == 0) {
             fprintf(cli->out, "%s\n", tr("none"));
-        else
+        } else {
             show_rows(cli, rows, lists[i].columns, 0);
+        }
     }
 }
 
@@ -179,15 +197,18 @@ static enum cli_exit page_run(struct cli *cli,
     struct corehour_answer answer;
     snprintf(path, sizeof path, "%s", first_path);
     if (*ret_next != '\0' &&
-        corehour_url_query(path, sizeof path, "page_token", ret_next) != COREHOUR_OK)
+        corehour_url_query(path, sizeof path, "page_token", ret_next) != COREHOUR_OK) {
         return request_fail(cli, CLI_OTHER, tr("the page token is too long"));
+    }
     *ret_next = '\0';
     enum cli_exit exit = request_call(cli, "GET", path, NULL, &answer);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
+    }
     exit = request_report(cli, &answer, page_show);
-    if (exit == CLI_DONE)
+    if (exit == CLI_DONE) {
         snprintf(ret_next, size_bytes, "%s", show_text(answer.body, "next_page_token"));
+    }
     corehour_answer_fini(&answer);
     return exit;
 }
@@ -198,13 +219,16 @@ enum cli_exit run_list(struct cli *cli)
     char next[1024] = "";
     bool all = cli_value(cli, "all") != NULL;
     enum cli_exit exit = request_path_write(cli, cli->command->path, path);
-    if (exit == CLI_DONE)
+    if (exit == CLI_DONE) {
         exit = request_query_append(cli, path);
+    }
     do {
-        if (exit == CLI_DONE)
+        if (exit == CLI_DONE) {
             exit = page_run(cli, path, next, sizeof next);
+        }
     } while (exit == CLI_DONE && all && *next != '\0');
-    if (exit == CLI_DONE && *next != '\0' && !cli->json)
+    if (exit == CLI_DONE && *next != '\0' && !cli->json) {
         fprintf(cli->err, tr("there are more: --all, or --page-token %s\n"), next);
+    }
     return exit;
 }

@@ -15,12 +15,14 @@ static enum cli_exit etag_read(struct cli *cli, const char *path, char *ret_etag
 {
     struct corehour_answer answer;
     enum cli_exit exit = request_call(cli, "GET", path, NULL, &answer);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
-    if (answer.status != 200)
+    }
+    if (answer.status != 200) {
         exit = request_report(cli, &answer, NULL);
-    else
+    } else {
         memcpy(ret_etag, answer.etag, sizeof answer.etag);
+    }
     corehour_answer_fini(&answer);
     return exit;
 }
@@ -34,13 +36,15 @@ static enum cli_exit change_send(struct cli *cli,
     char etag[sizeof((struct corehour_answer *)0)->etag];
     struct corehour_answer answer;
     enum cli_exit exit = etag_read(cli, path, etag);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
+    }
     struct corehour_request request = {
         .method = method, .path = path, .body = body, .if_match = etag, .once = true};
     exit = request_send(cli, &request, &answer);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
+    }
     exit = request_report(cli, &answer, cli->command->show);
     corehour_answer_fini(&answer);
     return exit;
@@ -51,12 +55,14 @@ static enum cli_exit put_send(struct cli *cli, const char *path, const json_t *b
 {
     struct corehour_answer answer;
     enum cli_exit exit = request_call(cli, "PUT", path, body, &answer);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
-    if (answer.status == 428)
+    }
+    if (answer.status == 428) {
         exit = change_send(cli, "PUT", path, body);
-    else
+    } else {
         exit = request_report(cli, &answer, cli->command->show);
+    }
     corehour_answer_fini(&answer);
     return exit;
 }
@@ -66,8 +72,9 @@ static void file_argument_take(struct cli *cli)
 {
     size_t count = cli_fields_count(cli->command->args);
     if (cli->args_count > 0 && strcmp(cli->command->args[count - 1].name, "FILE") == 0 &&
-        cli->args_count == count)
+        cli->args_count == count) {
         cli->body_file = cli->args[--cli->args_count];
+    }
 }
 
 enum cli_exit run_put(struct cli *cli)
@@ -76,10 +83,12 @@ enum cli_exit run_put(struct cli *cli)
     json_t *body = NULL;
     file_argument_take(cli);
     enum cli_exit exit = request_path_write(cli, cli->command->path, path);
-    if (exit == CLI_DONE)
+    if (exit == CLI_DONE) {
         exit = request_body_create(cli, &body);
-    if (exit != CLI_DONE)
+    }
+    if (exit != CLI_DONE) {
         return exit;
+    }
     exit = put_send(cli, path, body);
     json_decref(body);
     return exit;
@@ -90,16 +99,19 @@ enum cli_exit run_patch(struct cli *cli)
     char path[COREHOUR_URL_BYTES];
     json_t *body = NULL;
     enum cli_exit exit = request_path_write(cli, cli->command->path, path);
-    if (exit == CLI_DONE)
+    if (exit == CLI_DONE) {
         exit = request_body_create(cli, &body);
-    if (exit != CLI_DONE)
+    }
+    if (exit != CLI_DONE) {
         return exit;
-    if (json_object_size(body) == 0)
+    }
+    if (json_object_size(body) == 0) {
         exit =
             request_fail(cli, CLI_USAGE, tr("nothing to change: give an option (corehour help %s)"),
                          cli->command->name);
-    else
+    } else {
         exit = change_send(cli, "PATCH", path, body);
+    }
     json_decref(body);
     return exit;
 }
@@ -108,8 +120,9 @@ enum cli_exit run_close(struct cli *cli)
 {
     char path[COREHOUR_URL_BYTES];
     enum cli_exit exit = request_path_write(cli, cli->command->path, path);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
+    }
     json_t *body = json_pack("{s:s}", "state", "closed");
     exit = change_send(cli, "PATCH", path, body);
     json_decref(body);
@@ -139,9 +152,11 @@ static const struct cap_kind {
 static const struct cap_kind *cap_kind_find(struct cli *cli, const char *name)
 {
     size_t length = strncmp(name, "gpus:", 5) == 0 ? 4 : strlen(name);
-    for (size_t i = 0; i < sizeof cap_kinds / sizeof cap_kinds[0]; i++)
-        if (strlen(cap_kinds[i].name) == length && strncmp(cap_kinds[i].name, name, length) == 0)
+    for (size_t i = 0; i < sizeof cap_kinds / sizeof cap_kinds[0]; i++) {
+        if (strlen(cap_kinds[i].name) == length && strncmp(cap_kinds[i].name, name, length) == 0) {
             return &cap_kinds[i];
+        }
+    }
     request_fail(
         cli, CLI_USAGE,
         tr("there is no cap \"%s\"; there are month, quarter, year, total, gpus, gpus:MODEL, "
@@ -153,8 +168,9 @@ static const struct cap_kind *cap_kind_find(struct cli *cli, const char *name)
 static enum cli_exit cap_suffix_write(struct cli *cli, const char *cap, char *ret_suffix)
 {
     snprintf(ret_suffix, COREHOUR_URL_BYTES, "/caps");
-    if (corehour_url_segment(ret_suffix, COREHOUR_URL_BYTES, cap) == COREHOUR_OK)
+    if (corehour_url_segment(ret_suffix, COREHOUR_URL_BYTES, cap) == COREHOUR_OK) {
         return CLI_DONE;
+    }
     return request_fail(cli, CLI_USAGE, tr("\"%s\" cannot be a cap"), cap);
 }
 
@@ -166,12 +182,14 @@ static enum cli_exit cap_body_create(struct cli *cli,
     const struct cli_field limit = {"LIMIT", kind->kind, kind->field, NULL, NULL, NULL};
     json_t *body = json_object();
     enum cli_exit exit = request_field_put(cli, &limit, cli->args[2], body);
-    if (exit == CLI_DONE && cli_value(cli, "soft") != NULL)
+    if (exit == CLI_DONE && cli_value(cli, "soft") != NULL) {
         json_object_set_new(body, "soft", json_true());
-    if (exit != CLI_DONE)
+    }
+    if (exit != CLI_DONE) {
         json_decref(body);
-    else
+    } else {
         *ret_body = body;
+    }
     return exit;
 }
 
@@ -182,12 +200,14 @@ static enum cli_exit cap_send(struct cli *cli, const char *suffix, const json_t 
     struct corehour_answer answer;
     struct corehour_request request = {.method = "PUT", .body = body};
     enum cli_exit exit = node_call(cli, cli->args[0], suffix, &request, path, &answer);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
-    if (answer.status == 428)
+    }
+    if (answer.status == 428) {
         exit = change_send(cli, "PUT", path, body);
-    else
+    } else {
         exit = request_report(cli, &answer, show_cap);
+    }
     corehour_answer_fini(&answer);
     return exit;
 }
@@ -197,13 +217,16 @@ enum cli_exit run_cap_set(struct cli *cli)
     char suffix[COREHOUR_URL_BYTES];
     json_t *body = NULL;
     const struct cap_kind *kind = cap_kind_find(cli, cli->args[1]);
-    if (kind == NULL)
+    if (kind == NULL) {
         return CLI_USAGE;
+    }
     enum cli_exit exit = cap_suffix_write(cli, cli->args[1], suffix);
-    if (exit == CLI_DONE)
+    if (exit == CLI_DONE) {
         exit = cap_body_create(cli, kind, &body);
-    if (exit != CLI_DONE)
+    }
+    if (exit != CLI_DONE) {
         return exit;
+    }
     exit = cap_send(cli, suffix, body);
     json_decref(body);
     return exit;
@@ -215,17 +238,21 @@ enum cli_exit run_cap_remove(struct cli *cli)
     char path[COREHOUR_URL_BYTES];
     struct corehour_answer answer;
     struct corehour_request request = {.method = "GET"};
-    if (cap_kind_find(cli, cli->args[1]) == NULL)
+    if (cap_kind_find(cli, cli->args[1]) == NULL) {
         return CLI_USAGE;
+    }
     enum cli_exit exit = cap_suffix_write(cli, cli->args[1], suffix);
-    if (exit == CLI_DONE)
+    if (exit == CLI_DONE) {
         exit = node_call(cli, cli->args[0], suffix, &request, path, &answer);
-    if (exit != CLI_DONE)
+    }
+    if (exit != CLI_DONE) {
         return exit;
-    if (answer.status != 200)
+    }
+    if (answer.status != 200) {
         exit = request_report(cli, &answer, NULL);
-    else
+    } else {
         exit = change_send(cli, "DELETE", path, NULL);
+    }
     corehour_answer_fini(&answer);
     return exit;
 }
@@ -237,8 +264,9 @@ static enum cli_exit balance_send(struct cli *cli,
     struct corehour_answer answer;
     struct corehour_request request = {.method = "GET"};
     enum cli_exit exit = node_call(cli, cli->args[0], "/balance", &request, path, &answer);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
+    }
     exit = request_report(cli, &answer, show);
     corehour_answer_fini(&answer);
     return exit;

@@ -12,8 +12,9 @@ enum cli_exit run_status(struct cli *cli)
     struct corehour_answer answer;
     int64_t start_ms = client_clock_mono_ms();
     enum cli_exit exit = request_call(cli, "GET", cli->command->path, NULL, &answer);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
+    }
     int64_t took_ms = client_clock_mono_ms() - start_ms;
     if (cli->json || answer.status != 200) {
         exit = request_report(cli, &answer, NULL);
@@ -39,10 +40,12 @@ enum cli_exit run_openapi(struct cli *cli)
     struct corehour_request request = {
         .method = "GET", .path = cli->command->path, .sink = write_out, .sink_arg = cli->out};
     enum cli_exit exit = request_send(cli, &request, &answer);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
-    if (answer.status != 200)
+    }
+    if (answer.status != 200) {
         exit = request_report(cli, &answer, NULL);
+    }
     corehour_answer_fini(&answer);
     return exit;
 }

@@ -43,8 +43,9 @@ static void line_result_show(const struct batch *batch, const json_t *result, in
     const struct cli *cli = batch->cli;
     const char *name = status >= 400 ? "detail" : "id";
     const char *text = show_text(result, name);
-    if (status >= 400 && *text == '\0')
+    if (status >= 400 && *text == '\0') {
         text = show_text(result, "title");
+    }
     fprintf(cli->out, tr("line %zu: %d "), batch->answered, status);
     text_print(cli->out, status >= 400 ? show_text(result, "code") : show_text(result, "state"));
     fputs(*text == '\0' ? "" : " ", cli->out);
@@ -65,10 +66,11 @@ static bool line_result_take(void *arg, const char *line, size_t line_bytes)
     batch->refused += exit == CLI_QUOTA;
     batch->failed += exit != CLI_DONE && exit != CLI_QUOTA;
     batch->exit = worse(batch->exit, exit);
-    if (batch->cli->json)
+    if (batch->cli->json) {
         fprintf(batch->cli->out, "%s\n", line);
-    else if (exit != CLI_DONE)
+    } else if (exit != CLI_DONE) {
         line_result_show(batch, result, status);
+    }
     json_decref(result);
     return ferror(batch->cli->out) == 0;
 }
@@ -78,8 +80,9 @@ static enum cli_exit part_send(struct batch *batch)
 {
     struct lines lines;
     struct corehour_answer answer;
-    if (batch->lines == 0)
+    if (batch->lines == 0) {
         return CLI_DONE;
+    }
     size_t expected = batch->answered + batch->lines;
     lines_init(&lines, line_result_take, batch);
     struct corehour_request request = {
@@ -93,16 +96,18 @@ static enum cli_exit part_send(struct batch *batch)
         .sink = lines_feed,
         .sink_arg = &lines};
     enum cli_exit exit = request_send(batch->cli, &request, &answer);
-    if (exit == CLI_DONE && answer.status >= 300)
+    if (exit == CLI_DONE && answer.status >= 300) {
         exit = refusal_report(batch->cli, &answer);
+    }
     lines_end(&lines);
     lines_fini(&lines);
     corehour_answer_fini(&answer);
     batch->bytes_count = 0;
     batch->lines = 0;
-    if (exit == CLI_DONE && batch->answered != expected)
+    if (exit == CLI_DONE && batch->answered != expected) {
         exit = request_fail(batch->cli, CLI_OTHER, tr("%zu lines were sent and %zu answered"),
                             expected, batch->answered);
+    }
     return exit;
 }
 
@@ -112,18 +117,21 @@ static enum cli_exit line_put(struct batch *batch, const char *line, size_t line
     size_t lines_max = batch->atomic ? atomic_lines_max : part_lines_max;
     size_t bytes_max = batch->atomic ? atomic_bytes_max : part_bytes_max;
     if (batch->lines == lines_max || batch->bytes_count + line_bytes + 1 > bytes_max) {
-        if (batch->atomic || batch->lines == 0)
+        if (batch->atomic || batch->lines == 0) {
             return request_fail(batch->cli, CLI_USAGE,
                                 tr("at most %zu lines and %zu MiB go into one"), lines_max,
                                 bytes_max >> 20);
+        }
         enum cli_exit exit = part_send(batch);
-        if (exit != CLI_DONE)
+        if (exit != CLI_DONE) {
             return exit;
+        }
     }
     memcpy(batch->bytes + batch->bytes_count, line, line_bytes);
     batch->bytes_count += line_bytes;
-    if (line[line_bytes - 1] != '\n')
+    if (line[line_bytes - 1] != '\n') {
         batch->bytes[batch->bytes_count++] = '\n';
+    }
     batch->lines++;
     return CLI_DONE;
 }
@@ -135,15 +143,18 @@ static enum cli_exit file_send(struct batch *batch, FILE *file)
     enum cli_exit exit = CLI_DONE;
     for (;;) {
         ssize_t line_bytes = getline(&line, &room, file);
-        if (line_bytes < 0 || exit != CLI_DONE)
+        if (line_bytes < 0 || exit != CLI_DONE) {
             break;
-        if (line_bytes > 1) /* an empty one asks for nothing */
+        }
+        if (line_bytes > 1) { /* an empty one asks for nothing */
             exit = line_put(batch, line, (size_t)line_bytes);
+        }
     }
     free(line);
-    if (exit == CLI_DONE && ferror(file))
+    if (exit == CLI_DONE && ferror(file)) {
         exit = request_fail(batch->cli, CLI_OTHER, tr("the input cannot be read: %s"),
                             strerror(errno));
+    }
     return exit != CLI_DONE ? exit : part_send(batch);
 }
 
@@ -153,17 +164,20 @@ enum cli_exit run_batch(struct cli *cli)
     const char *name = cli->args_count > 0 ? cli->args[0] : "-";
     bool is_stdin = strcmp(name, "-") == 0;
     FILE *file = is_stdin ? cli->in : fopen(name, "re");
-    if (file == NULL)
+    if (file == NULL) {
         return request_fail(cli, CLI_USAGE, tr("%s cannot be read: %s"), name, strerror(errno));
+    }
     batch.bytes = malloc(atomic_bytes_max + 1);
     enum cli_exit exit = batch.bytes == NULL ? request_fail(cli, CLI_OTHER, tr("out of memory"))
                                              : file_send(&batch, file);
     free(batch.bytes);
-    if (!is_stdin)
+    if (!is_stdin) {
         fclose(file);
-    if (!cli->json)
+    }
+    if (!cli->json) {
         fprintf(cli->out, tr("%zu lines: %zu done, %zu refused for quota, %zu failed\n"),
                 batch.answered, batch.done, batch.refused, batch.failed);
+    }
     return exit != CLI_DONE ? exit : batch.exit;
 }
 
@@ -182,8 +196,9 @@ static const char *const journal_columns[] = {"seq",        "at",   "kind",     
 
 static void journal_flush(struct journal *journal)
 {
-    if (json_array_size(journal->rows) == 0)
+    if (json_array_size(journal->rows) == 0) {
         return;
+    }
     show_rows(journal->cli, journal->rows, journal_columns, 0);
     json_array_clear(journal->rows);
 }
@@ -201,8 +216,9 @@ static bool journal_line_take(void *arg, const char *line, size_t line_bytes)
         return false;
     }
     json_decref(row);
-    if (json_array_size(journal->rows) >= journal->rows_max)
+    if (json_array_size(journal->rows) >= journal->rows_max) {
         journal_flush(journal);
+    }
     return true;
 }
 
@@ -213,8 +229,9 @@ enum cli_exit run_journal(struct cli *cli)
     struct journal journal = {.cli = cli, .rows = json_array(), .rows_max = 200};
     struct lines lines;
     enum cli_exit exit = request_path_write(cli, cli->command->path, path);
-    if (exit == CLI_DONE)
+    if (exit == CLI_DONE) {
         exit = request_query_append(cli, path);
+    }
     if (exit != CLI_DONE) {
         json_decref(journal.rows);
         return exit;
@@ -227,8 +244,9 @@ enum cli_exit run_journal(struct cli *cli)
                                        .sink = lines_feed,
                                        .sink_arg = &lines};
     exit = request_send(cli, &request, &answer);
-    if (exit == CLI_DONE && answer.status >= 300)
+    if (exit == CLI_DONE && answer.status >= 300) {
         exit = refusal_report(cli, &answer);
+    }
     if (exit == CLI_DONE) {
         lines_end(&lines);
         journal_flush(&journal);

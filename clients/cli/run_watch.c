@@ -24,8 +24,9 @@ struct watch {
 /* Whether the answer differs from the last one; keeps it. */
 static bool is_new(struct watch *watch, const struct corehour_answer *answer)
 {
-    if (watch->seen != NULL && strcmp(watch->seen, answer->text) == 0)
+    if (watch->seen != NULL && strcmp(watch->seen, answer->text) == 0) {
         return false;
+    }
     free(watch->seen);
     watch->seen = strdup(answer->text);
     return true;
@@ -35,18 +36,22 @@ static void screen_clear(const struct watch *watch)
 {
     char now[COREHOUR_UNITS_TEXT_BYTES];
     corehour_time_format(client_clock_wall_ms() / 1000, now);
-    if (watch->redraws && !watch->cli->json)
+    if (watch->redraws && !watch->cli->json) {
         fputs("\033[H\033[2J", watch->cli->out);
-    if (!watch->cli->json)
+    }
+    if (!watch->cli->json) {
         fprintf(watch->cli->out, "%s  ", now);
+    }
 }
 
 static bool is_over(const json_t *hold)
 {
     static const char *const ends[] = {"settled", "released", "expired"};
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        if (strcmp(show_text(hold, "state"), ends[i]) == 0)
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        if (strcmp(show_text(hold, "state"), ends[i]) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -56,17 +61,20 @@ static enum cli_exit hold_look(struct watch *watch, bool quiet, bool *ret_over)
     struct cli *cli = watch->cli;
     char path[COREHOUR_URL_BYTES] = "/v1/holds";
     struct corehour_answer answer;
-    if (corehour_url_segment(path, sizeof path, cli->args[0]) != COREHOUR_OK)
+    if (corehour_url_segment(path, sizeof path, cli->args[0]) != COREHOUR_OK) {
         return request_fail(cli, CLI_USAGE, tr("\"%s\" cannot be the id of a hold"), cli->args[0]);
+    }
     enum cli_exit exit = request_call(cli, "GET", path, NULL, &answer);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
+    }
     bool silent = quiet && answer.status == 404;
-    if (silent)
+    if (silent) {
         exit = CLI_OTHER;
-    else if (answer.status != 200 || is_new(watch, &answer)) {
-        if (answer.status == 200)
+    } else if (answer.status != 200 || is_new(watch, &answer)) {
+        if (answer.status == 200) {
             screen_clear(watch);
+        }
         exit = request_report(cli, &answer, watch->redraws ? show_object : show_verb);
     }
     *ret_over = is_over(answer.body);
@@ -82,13 +90,15 @@ static enum cli_exit node_look(struct watch *watch, bool quiet)
     struct corehour_answer answer;
     struct corehour_request request = {.method = "GET"};
     enum cli_exit exit = node_call(cli, cli->args[0], "/balance", &request, path, &answer);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
-    if (quiet && answer.status == 404)
+    }
+    if (quiet && answer.status == 404) {
         exit = CLI_OTHER;
-    else if (answer.status != 200 || is_new(watch, &answer)) {
-        if (answer.status == 200)
+    } else if (answer.status != 200 || is_new(watch, &answer)) {
+        if (answer.status == 200) {
             screen_clear(watch);
+        }
         exit = request_report(cli, &answer, show_balance);
     }
     fflush(cli->out);
@@ -131,10 +141,12 @@ static enum cli_exit seconds_read(struct cli *cli,
 {
     const char *text = cli_value(cli, option);
     *ret_seconds = otherwise;
-    if (text == NULL)
+    if (text == NULL) {
         return CLI_DONE;
-    if (corehour_duration_parse(text, ret_seconds) == COREHOUR_OK && *ret_seconds >= 1)
+    }
+    if (corehour_duration_parse(text, ret_seconds) == COREHOUR_OK && *ret_seconds >= 1) {
         return CLI_DONE;
+    }
     return request_fail(cli, CLI_USAGE, tr("--%s \"%s\": give a duration of 1s or more"), option,
                         text);
 }
@@ -143,13 +155,15 @@ enum cli_exit run_watch(struct cli *cli)
 {
     struct watch watch = {.cli = cli, .redraws = isatty(fileno(cli->out)) == 1};
     enum cli_exit exit = seconds_read(cli, "every", 2, &watch.every_s);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
+    }
     exit = node_look(&watch, true);
-    if (exit == CLI_OTHER) /* no node of that name: then it is a hold */
+    if (exit == CLI_OTHER) { /* no node of that name: then it is a hold */
         exit = hold_watch(&watch);
-    else if (exit == CLI_DONE && cli_value(cli, "once") == NULL)
+    } else if (exit == CLI_DONE && cli_value(cli, "once") == NULL) {
         exit = node_watch(&watch);
+    }
     free(watch.seen);
     return exit;
 }
@@ -177,8 +191,9 @@ static enum cli_exit feed_poll(struct cli *cli, int64_t wait_s, int64_t *after)
     char number[32];
     struct corehour_answer answer;
     enum cli_exit exit = request_path_write(cli, cli->command->path, path);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
+    }
     snprintf(number, sizeof number, "%" PRId64, *after);
     corehour_url_query(path, sizeof path, "after", number);
     snprintf(number, sizeof number, "%" PRId64, wait_s);
@@ -188,8 +203,9 @@ static enum cli_exit feed_poll(struct cli *cli, int64_t wait_s, int64_t *after)
                                        .try_ms = (wait_s + 10) * 1000,
                                        .deadline_ms = (wait_s + 20) * 1000};
     exit = request_send(cli, &request, &answer);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
+    }
     *after = show_integer(answer.body, "next_after", *after);
     exit = request_report(cli, &answer, feed_show);
     fflush(cli->out);
@@ -203,19 +219,23 @@ enum cli_exit run_feed(struct cli *cli)
     int64_t after = 0;
     const char *text = cli_value(cli, "after");
     if (text != NULL &&
-        (text[strspn(text, "0123456789")] != '\0' || *text == '\0' || strlen(text) > 18))
+        (text[strspn(text, "0123456789")] != '\0' || *text == '\0' || strlen(text) > 18)) {
         return request_fail(cli, CLI_USAGE, tr("--after \"%s\": give the number of an event"),
                             text);
-    if (text != NULL)
+    }
+    if (text != NULL) {
         after = strtoll(text, NULL, 10);
+    }
     enum cli_exit exit = seconds_read(cli, "wait", 30, &wait_s);
-    if (exit != CLI_DONE)
+    if (exit != CLI_DONE) {
         return exit;
+    }
     bool once = cli_value(cli, "once") != NULL;
     do {
         exit = feed_poll(cli, wait_s, &after);
-        if (is_passing(exit))
+        if (is_passing(exit)) {
             client_clock_sleep_ms(2000);
+        }
     } while (!once && (exit == CLI_DONE || is_passing(exit)));
     return exit;
 }

@@ -27,10 +27,12 @@ static void share_format(int64_t thousandths, char *ret_text)
 {
     corehour_thousandths_format(thousandths, ret_text);
     size_t length = strlen(ret_text);
-    while (ret_text[length - 1] == '0')
+    while (ret_text[length - 1] == '0') {
         ret_text[--length] = '\0';
-    if (ret_text[length - 1] == '.')
+    }
+    if (ret_text[length - 1] == '.') {
         ret_text[length - 1] = '\0';
+    }
 }
 
 /* How integers are written, by the end of their field's name or by the unit of a cap. */
@@ -61,9 +63,11 @@ static bool ends_with(const char *text, const char *end)
 
 static const struct measure *measure_find(const char *field)
 {
-    for (size_t i = 0; i < MEASURES; i++)
-        if (ends_with(field, measures[i].suffix))
+    for (size_t i = 0; i < MEASURES; i++) {
+        if (ends_with(field, measures[i].suffix)) {
             return &measures[i];
+        }
+    }
     return NULL;
 }
 
@@ -73,14 +77,19 @@ void show_title(const char *field, char *ret_title)
     snprintf(title, sizeof title, "%s", field);
     const struct measure *measure = measure_find(field);
     const char *suffix = measure != NULL && measure->suffix[0] == '_' ? measure->suffix : NULL;
-    for (size_t i = 0; i < sizeof title_suffixes / sizeof title_suffixes[0]; i++)
-        if (ends_with(field, title_suffixes[i]))
+    for (size_t i = 0; i < sizeof title_suffixes / sizeof title_suffixes[0]; i++) {
+        if (ends_with(field, title_suffixes[i])) {
             suffix = title_suffixes[i];
-    if (suffix != NULL && strlen(field) < sizeof title)
+        }
+    }
+    if (suffix != NULL && strlen(field) < sizeof title) {
         title[strlen(title) - strlen(suffix)] = '\0';
-    for (char *c = title; *c != '\0'; c++)
-        if (*c == '_')
+    }
+    for (char *c = title; *c != '\0'; c++) {
+        if (*c == '_') {
             *c = ' ';
+        }
+    }
     snprintf(ret_title, TITLE_BYTES, "%s", tr(title));
 }
 
@@ -92,12 +101,14 @@ static bool integer_read(const json_t *value, int64_t *ret_value)
         return true;
     }
     const char *text = json_string_value(value);
-    if (text == NULL || *text == '\0')
+    if (text == NULL || *text == '\0') {
         return false;
+    }
     char *end;
     long long number = strtoll(text, &end, 10);
-    if (*end != '\0')
+    if (*end != '\0') {
         return false;
+    }
     *ret_value = number;
     return true;
 }
@@ -121,11 +132,12 @@ void show_figure(const char *unit, const json_t *value, char *ret_text)
         snprintf(ret_text, FIGURE_BYTES, "%s", json_is_null(value) ? tr("unlimited") : "-");
         return;
     }
-    for (size_t i = 0; i < MEASURES; i++)
+    for (size_t i = 0; i < MEASURES; i++) {
         if (strcmp(measures[i].unit, unit) == 0) {
             measures[i].format(number, ret_text);
             return;
         }
+    }
     plain_format(number, ret_text);
 }
 
@@ -139,9 +151,11 @@ const char *show_unit_word(const char *unit)
                  {"mgpus", "GPUs"},
                  {"jobs", "jobs"},
                  {"s", "time"}};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(words[i].unit, unit) == 0)
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(words[i].unit, unit) == 0) {
             return tr(words[i].word);
+        }
+    }
     return unit;
 }
 
@@ -171,11 +185,13 @@ static void resources_write(FILE *out, const json_t *resources)
         const char *model = show_text(gpu, "model");
         fprintf(out, "%s%s x%" PRId64, separator, *model == '\0' ? "GPU" : model,
                 show_integer(gpu, "count", 0));
-        if (json_object_get(gpu, "cores_percent") != NULL)
+        if (json_object_get(gpu, "cores_percent") != NULL) {
             fprintf(out, tr(" (%" PRId64 "%% of its cores)"),
                     show_integer(gpu, "cores_percent", 0));
-        if (json_object_get(gpu, "memory_mib") != NULL)
+        }
+        if (json_object_get(gpu, "memory_mib") != NULL) {
             fprintf(out, " (%" PRId64 " MiB)", show_integer(gpu, "memory_mib", 0));
+        }
         separator = ", ";
     }
 }
@@ -201,12 +217,14 @@ static void array_write(FILE *out, const char *field, const json_t *array)
 {
     size_t i;
     json_t *value;
-    if (json_array_size(array) == 0)
+    if (json_array_size(array) == 0) {
         fputs("-", out);
+    }
     json_array_foreach(array, i, value)
     {
-        if (i > 0)
+        if (i > 0) {
             fputs(strcmp(field, "path") == 0 ? " > " : ", ", out);
+        }
         value_write(out, "", value, false);
     }
 }
@@ -255,12 +273,15 @@ char *show_value_create(const char *field, const json_t *value, bool unit)
     char *text = NULL;
     size_t text_bytes;
     FILE *out = open_memstream(&text, &text_bytes);
-    if (out == NULL)
+    if (out == NULL) {
         return NULL;
-    if (value != NULL)
+    }
+    if (value != NULL) {
         value_write(out, field, value, unit);
-    if (fclose(out) == 0)
+    }
+    if (fclose(out) == 0) {
         return text;
+    }
     free(text);
     return NULL;
 }
@@ -277,8 +298,9 @@ static bool is_twin(const json_t *object, const char *field)
 {
     char other[TITLE_BYTES];
     static const char suffix[] = "_core_hours";
-    if (!ends_with(field, suffix) || strlen(field) >= sizeof other)
+    if (!ends_with(field, suffix) || strlen(field) >= sizeof other) {
         return false;
+    }
     snprintf(other, sizeof other, "%.*s_mcs", (int)(strlen(field) - strlen(suffix)), field);
     return json_object_get(object, other) != NULL;
 }
@@ -290,8 +312,9 @@ static bool is_in_any(const json_t *rows, const char *field)
     json_array_foreach(rows, i, row)
     {
         json_t *value = json_object_get(row, field);
-        if (value != NULL && !json_is_null(value))
+        if (value != NULL && !json_is_null(value)) {
             return true;
+        }
     }
     return false;
 }
@@ -304,10 +327,11 @@ static bool is_number(const json_t *rows, const char *field)
     json_array_foreach(rows, i, row)
     {
         json_t *value = json_object_get(row, field);
-        if (value != NULL && !json_is_null(value))
+        if (value != NULL && !json_is_null(value)) {
             return json_is_integer(value) || ends_with(field, "_mcs") ||
                    ends_with(field, "_core_hours") || ends_with(field, "_hours") ||
                    strcmp(field, "cost") == 0;
+        }
     }
     return false;
 }
@@ -330,23 +354,40 @@ static void rows_fill(struct table *table,
     }
 }
 
+/* Of the wanted columns those that some row has. Returns how many. */
+static size_t columns_choose(const json_t *rows,
+                             const char *const *columns,
+                             const char *ret_fields[TABLE_COLUMNS_MAX])
+{
+    size_t count = 0;
+    for (; columns != NULL && *columns != NULL && count < TABLE_COLUMNS_MAX; columns++) {
+        if (is_in_any(rows, *columns)) {
+            ret_fields[count++] = *columns;
+        }
+    }
+    return count;
+}
+
+/* The fields of the first row that some row has, each amount once. Returns how many. */
+static size_t columns_find(const json_t *rows, const char *ret_fields[TABLE_COLUMNS_MAX])
+{
+    json_t *first = json_array_get(rows, 0);
+    size_t count = 0;
+    for (void *at = json_object_iter(first); at != NULL; at = json_object_iter_next(first, at)) {
+        const char *key = json_object_iter_key(at);
+        bool shown = is_in_any(rows, key) && !is_twin(first, key) && strcmp(key, "mgs") != 0;
+        if (shown && count < TABLE_COLUMNS_MAX) {
+            ret_fields[count++] = key;
+        }
+    }
+    return count;
+}
+
 void show_rows(struct cli *cli, const json_t *rows, const char *const *columns, unsigned indent)
 {
     const char *fields[TABLE_COLUMNS_MAX];
-    size_t count = 0;
-    const json_t *first = json_array_get(rows, 0);
-    for (; columns != NULL && columns[0] != NULL && count < TABLE_COLUMNS_MAX; columns++)
-        if (is_in_any(rows, *columns))
-            fields[count++] = *columns;
-    const char *key;
-    json_t *value;
-    if (columns == NULL)
-        json_object_foreach((json_t *)(uintptr_t)first, key, value)
-        {
-            if (count < TABLE_COLUMNS_MAX && is_in_any(rows, key) && !is_twin(first, key) &&
-                strcmp(key, "mgs") != 0)
-                fields[count++] = key;
-        }
+    size_t count =
+        columns == NULL ? columns_find(rows, fields) : columns_choose(rows, columns, fields);
     struct table table;
     table_init(&table);
     for (size_t i = 0; i < count; i++) {
@@ -370,9 +411,11 @@ static const struct list_columns {
 
 static const char *const *columns_of(const char *field)
 {
-    for (size_t i = 0; i < sizeof list_columns / sizeof list_columns[0]; i++)
-        if (strcmp(list_columns[i].field, field) == 0)
+    for (size_t i = 0; i < sizeof list_columns / sizeof list_columns[0]; i++) {
+        if (strcmp(list_columns[i].field, field) == 0) {
             return list_columns[i].columns;
+        }
+    }
     return NULL;
 }
 
@@ -382,8 +425,9 @@ static void lists_show(struct cli *cli, const json_t *body)
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)body, key, value)
     {
-        if (!is_rows(value) || strcmp(key, "warnings") == 0)
+        if (!is_rows(value) || strcmp(key, "warnings") == 0) {
             continue;
+        }
         char title[TITLE_BYTES];
         show_title(key, title);
         fprintf(cli->out, "\n%s:\n", title);
@@ -403,8 +447,9 @@ static void fields_show(struct cli *cli, const json_t *body)
     json_object_foreach((json_t *)(uintptr_t)body, key, value)
     {
         if (is_rows(value) || is_twin(body, key) || json_is_null(value) ||
-            (json_is_array(value) && json_array_size(value) == 0))
+            (json_is_array(value) && json_array_size(value) == 0)) {
             continue;
+        }
         char title[TITLE_BYTES];
         char *text = show_value_create(key, value, true);
         show_title(key, title);

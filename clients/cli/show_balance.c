@@ -14,21 +14,25 @@
 /* part of whole, in cells, rounded down, but a cell for anything that is there; no overflow near 2^63 */
 static int cells_of(int64_t part, int64_t whole)
 {
-    if (part <= 0)
+    if (part <= 0) {
         return 0;
-    if (part >= whole)
+    }
+    if (part >= whole) {
         return SHOW_BAR_CELLS;
+    }
     int64_t step = whole / SHOW_BAR_CELLS;
     int64_t cells = step == 0 ? part * SHOW_BAR_CELLS / whole : part / step;
-    if (cells >= SHOW_BAR_CELLS)
+    if (cells >= SHOW_BAR_CELLS) {
         cells = SHOW_BAR_CELLS - 1;
+    }
     return cells == 0 ? 1 : (int)cells;
 }
 
 static int64_t percent_of(int64_t part, int64_t whole)
 {
-    if (part <= 0 || whole <= 0)
+    if (part <= 0 || whole <= 0) {
         return part > 0 ? 100 : 0;
+    }
     return part > INT64_MAX / 100 ? part / (whole / 100 == 0 ? 1 : whole / 100)
                                   : part * 100 / whole;
 }
@@ -36,8 +40,9 @@ static int64_t percent_of(int64_t part, int64_t whole)
 void show_bar(int64_t used, int64_t frozen, int64_t limit, bool ascii, char *ret_text)
 {
     ret_text[0] = '\0';
-    if (limit < 0)
+    if (limit < 0) {
         return;
+    }
     int64_t committed = used > INT64_MAX - frozen ? INT64_MAX : used + frozen;
     int used_cells = limit == 0 ? 0 : cells_of(used, limit);
     int all_cells = limit == 0 ? SHOW_BAR_CELLS : cells_of(committed, limit);
@@ -58,16 +63,18 @@ void show_bar(int64_t used, int64_t frozen, int64_t limit, bool ascii, char *ret
 static void place_write(const json_t *cap, char *ret_text, size_t size_bytes)
 {
     const char *user = show_text(cap, "user");
-    if (*user != '\0')
+    if (*user != '\0') {
         snprintf(ret_text, size_bytes, "%s/%s", show_text(cap, "node"), user);
-    else
+    } else {
         snprintf(ret_text, size_bytes, "%s", show_text(cap, "node"));
+    }
 }
 
 static const char *cap_remark(const json_t *cap)
 {
-    if (json_is_true(json_object_get(cap, "over_cap")))
+    if (json_is_true(json_object_get(cap, "over_cap"))) {
         return tr("OVER CAP");
+    }
     return json_is_true(json_object_get(cap, "soft")) ? tr("soft") : "";
 }
 
@@ -109,9 +116,13 @@ void show_caps(struct cli *cli, const json_t *balance)
     size_t i;
     json_t *cap;
     table_init(&table);
-    for (i = 0; i < sizeof columns / sizeof columns[0]; i++)
+    for (i = 0; i < sizeof columns / sizeof columns[0]; i++) {
         table_column(&table, tr(columns[i].title), columns[i].right);
-    json_array_foreach(caps, i, cap) cap_row(&table, cap, cli->ascii);
+    }
+    json_array_foreach(caps, i, cap)
+    {
+        cap_row(&table, cap, cli->ascii);
+    }
     table_print(&table, cli->out, 0);
     table_fini(&table);
 }
@@ -126,8 +137,9 @@ static void head_show(struct cli *cli, const json_t *balance)
     text_print(cli->out, path == NULL ? "" : path);
     fprintf(cli->out, "  %s ", tr("paid by"));
     text_print(cli->out, show_text(balance, "funding_node"));
-    if (json_is_true(json_object_get(balance, "overdrawn")))
+    if (json_is_true(json_object_get(balance, "overdrawn"))) {
         fprintf(cli->out, "  %s", tr("OVERDRAWN"));
+    }
     fputs("\n\n", cli->out);
     free(path);
 }

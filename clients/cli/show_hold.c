@@ -17,8 +17,9 @@ void show_formula(FILE *out, const json_t *body)
     corehour_thousandths_format(show_integer(body, "rate_mcores", 0), cores);
     corehour_minutes_format(show_integer(body, "seconds", 0), minutes);
     fputc('(', out);
-    if (tasks > 1)
+    if (tasks > 1) {
         fprintf(out, tr("%" PRId64 " tasks x "), tasks);
+    }
     fprintf(out, tr("%s cores x %s min"), cores, minutes);
     fputc(')', out);
 }
@@ -27,8 +28,9 @@ void show_formula(FILE *out, const json_t *body)
 static void part_show(struct cli *cli, const json_t *body, const char *field, const char *label)
 {
     int64_t mcs = show_integer(body, field, 0);
-    if (mcs == 0)
+    if (mcs == 0) {
         return;
+    }
     fprintf(cli->out, ", %s ", label);
     show_amount(cli, mcs);
 }
@@ -61,10 +63,11 @@ void show_freeze(struct cli *cli, const json_t *hold)
         return;
     }
     int64_t mcs = show_integer(hold, "frozen_mcs", 0);
-    if (waits)
+    if (waits) {
         mcs = show_integer(hold, "waiting_mcs",
                            show_integer(hold, "rate_mcores", 0) * show_integer(hold, "seconds", 0) *
                                show_integer(hold, "tasks", 1));
+    }
     fprintf(cli->out, "%s ", waits ? tr("waiting for") : tr("frozen"));
     show_amount(cli, mcs);
     fputc(' ', cli->out);
@@ -130,8 +133,9 @@ void show_quote(struct cli *cli, const json_t *quote)
     show_amount(cli, show_integer(quote, "requested_mcs", 0));
     fputc(' ', cli->out);
     show_formula(cli->out, quote);
-    if (*cost != '\0')
+    if (*cost != '\0') {
         fprintf(cli->out, ", %s %s %s", tr("cost"), cost, show_text(quote, "currency"));
+    }
     fprintf(cli->out, ", %s ", tr("rates"));
     text_print(cli->out, show_text(quote, "rate_card"));
     fprintf(cli->out, ": %s\n", passes ? tr("it would pass") : tr("it would be refused"));

@@ -16,8 +16,9 @@ static char *gpu_prices_create(const json_t *row)
     char *text = NULL;
     size_t text_bytes;
     FILE *out = open_memstream(&text, &text_bytes);
-    if (out == NULL)
+    if (out == NULL) {
         return NULL;
+    }
     char price[COREHOUR_UNITS_TEXT_BYTES];
     const char *separator = "";
     const char *model;
@@ -66,24 +67,30 @@ void show_rates(struct cli *cli, const json_t *rates)
     fprintf(cli->out, tr("/%" PRId64 " from %s, %s of cores, memory and GPUs"),
             show_integer(rates, "version", 0), show_text(rates, "effective_from"),
             tr(show_text(rates, "combine")));
-    if (*price != '\0')
+    if (*price != '\0') {
         fprintf(cli->out, tr(", %s %s a core-hour"), price, show_text(rates, "currency"));
+    }
     fputc('\n', cli->out);
     struct table table;
     size_t i;
     json_t *row;
     table_init(&table);
-    for (i = 0; i < sizeof columns / sizeof columns[0]; i++)
+    for (i = 0; i < sizeof columns / sizeof columns[0]; i++) {
         table_column(&table, tr(columns[i].title), columns[i].right);
-    json_array_foreach(json_object_get(rates, "rows"), i, row) rate_row(&table, row);
+    }
+    json_array_foreach(json_object_get(rates, "rows"), i, row)
+    {
+        rate_row(&table, row);
+    }
     table_print(&table, cli->out, 0);
     table_fini(&table);
 }
 
 static void text_show(struct cli *cli, const char *before, const char *text)
 {
-    if (*text == '\0')
+    if (*text == '\0') {
         return;
+    }
     fputs(before, cli->out);
     text_print(cli->out, text);
 }

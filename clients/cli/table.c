@@ -15,16 +15,18 @@ void table_init(struct table *table)
 
 void table_fini(struct table *table)
 {
-    for (size_t i = 0; i < table->cells_count; i++)
+    for (size_t i = 0; i < table->cells_count; i++) {
         free(table->cells[i]);
+    }
     free(table->cells);
     *table = (struct table){0};
 }
 
 void table_column(struct table *table, const char *title, bool right)
 {
-    if (table->columns == TABLE_COLUMNS_MAX)
+    if (table->columns == TABLE_COLUMNS_MAX) {
         return;
+    }
     table->right[table->columns++] = right;
     table_cell(table, title);
 }
@@ -56,17 +58,20 @@ static void widths_measure(const struct table *table,
 {
     for (size_t i = first; i < table->cells_count; i++) {
         size_t width = text_width(table->cells[i]);
-        if (width > ret_widths[i % table->columns])
+        if (width > ret_widths[i % table->columns]) {
             ret_widths[i % table->columns] = width;
+        }
     }
 }
 
 /* Whether all cells to the right of one are empty: then nothing is padded behind it. */
 static bool is_last(const struct table *table, size_t index)
 {
-    for (size_t i = index + 1; i < table->cells_count && i % table->columns != 0; i++)
-        if (table->cells[i][0] != '\0')
+    for (size_t i = index + 1; i < table->cells_count && i % table->columns != 0; i++) {
+        if (table->cells[i][0] != '\0') {
             return false;
+        }
+    }
     return true;
 }
 
@@ -76,15 +81,19 @@ static void cell_print(const struct table *table, size_t index, size_t columns, 
     bool right = table->right[index % table->columns];
     size_t width = text_width(text);
     bool last = is_last(table, index);
-    if (last && *text == '\0')
+    if (last && *text == '\0') {
         return;
-    if (right)
+    }
+    if (right) {
         text_pad(out, width, columns);
+    }
     text_print(out, text);
-    if (last)
+    if (last) {
         return;
-    if (!right)
+    }
+    if (!right) {
         text_pad(out, width, columns);
+    }
     text_pad(out, 0, gap);
 }
 
@@ -93,24 +102,29 @@ static void cells_print(const struct table *table, size_t first, FILE *out, unsi
     size_t widths[TABLE_COLUMNS_MAX] = {0};
     widths_measure(table, first, widths);
     for (size_t i = first; i < table->cells_count; i++) {
-        if (i % table->columns == 0)
+        if (i % table->columns == 0) {
             text_pad(out, 0, indent);
+        }
         cell_print(table, i, widths[i % table->columns], out);
-        if ((i + 1) % table->columns == 0 || i + 1 == table->cells_count)
+        if ((i + 1) % table->columns == 0 || i + 1 == table->cells_count) {
             fputc('\n', out);
+        }
     }
-    if (table->incomplete)
+    if (table->incomplete) {
         fputs("(out of memory: rows are missing)\n", out);
+    }
 }
 
 void table_print(const struct table *table, FILE *out, unsigned indent)
 {
-    if (table->columns > 0 && table->cells_count > table->columns)
+    if (table->columns > 0 && table->cells_count > table->columns) {
         cells_print(table, 0, out, indent);
+    }
 }
 
 void table_rows_print(const struct table *table, FILE *out, unsigned indent)
 {
-    if (table->columns > 0 && table->cells_count > table->columns)
+    if (table->columns > 0 && table->cells_count > table->columns) {
         cells_print(table, table->columns, out, indent);
+    }
 }

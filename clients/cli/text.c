@@ -18,8 +18,9 @@ enum text_language text_language_choose(const char *option)
     const char *chosen = option;
     for (size_t i = 0; chosen == NULL && i < sizeof variables / sizeof variables[0]; i++) {
         const char *value = getenv(variables[i]);
-        if (value != NULL && *value != '\0')
+        if (value != NULL && *value != '\0') {
             chosen = value;
+        }
     }
     return chosen != NULL && strncmp(chosen, "zh", 2) == 0 ? TEXT_CHINESE : TEXT_ENGLISH;
 }
@@ -36,18 +37,22 @@ const char *text_language_name(void)
 
 const char *tr(const char *english)
 {
-    if (current == TEXT_ENGLISH)
+    if (current == TEXT_ENGLISH) {
         return english;
-    for (size_t i = 0; i < catalogue_zh_count; i++)
-        if (strcmp(catalogue_zh[i].english, english) == 0)
+    }
+    for (size_t i = 0; i < catalogue_zh_count; i++) {
+        if (strcmp(catalogue_zh[i].english, english) == 0) {
             return catalogue_zh[i].chinese;
+        }
+    }
     return english;
 }
 
 bool text_locale_init(void)
 {
-    if (setlocale(LC_CTYPE, "") != NULL && strcmp(nl_langinfo(CODESET), "UTF-8") == 0)
+    if (setlocale(LC_CTYPE, "") != NULL && strcmp(nl_langinfo(CODESET), "UTF-8") == 0) {
         return true;
+    }
     setlocale(LC_CTYPE, "C.UTF-8");
     return false;
 }
@@ -84,15 +89,17 @@ void text_print(FILE *out, const char *text)
         const char *start = text;
         size_t width;
         size_t length = character_take(&text, &width);
-        if (length == 0)
+        if (length == 0) {
             fputc('?', out);
-        else
+        } else {
             fwrite(start, 1, length, out);
+        }
     }
 }
 
 void text_pad(FILE *out, size_t width, size_t columns)
 {
-    for (; width < columns; width++)
+    for (; width < columns; width++) {
         fputc(' ', out);
+    }
 }

@@ -21,7 +21,7 @@ void text_language_set(enum text_language language);
 const char *text_language_name(void);
 
 /* A label or format in the language set; the English itself where the catalogue has none. */
-const char *tr(const char *english) __attribute__((format_arg(1)));
+const char *tr(const char *english) __attribute__((format_arg(1), returns_nonnull));
 
 /*
  * Makes mbrtowc and wcwidth work on UTF-8, with the environment's locale if that is UTF-8, else with

@@ -32,7 +32,7 @@ enum {
     RECORD_SEGMENTS = 64,
     RECORD_SUSPENSIONS = 64, /* past this the closest two of one day are joined, their total kept */
     RECORD_REFUND_MONTHS = 140, /* months that a run of LIMIT_RUN_DAYS can touch */
-    RECORD_MODELS = 64, /* GPU models in flight at one node */
+    RECORD_MODELS = 64,         /* GPU models in flight at one node */
     RECORD_CLUSTER_ROOTS = 64,
     RECORD_RATE_MODELS = 32, /* GPU models in one row of a rate card */
     RECORD_RATE_ROWS = 32,
@@ -185,7 +185,7 @@ struct cluster {
     int64_t agent_seen_s;    /* last poll of the feed or heartbeat; 0: no agent has ever polled */
     int64_t agent_resumed_s; /* when an agent came back after more than 120 s of silence */
     int64_t feed_seq;        /* last event's */
-    int64_t used_until_s;    /* usage of this cluster is booked up to here: no new rates before it */
+    int64_t used_until_s; /* usage of this cluster is booked up to here: no new rates before it */
     int64_t version;
     int64_t created_ms;
     char name[RECORD_NAME_BYTES];
@@ -427,7 +427,7 @@ struct task {
     int32_t attempt;    /* the newest */
     int32_t older_open; /* attempts before it that have started and not ended: they stay open until
                            evidence (SPEC 5.12), and the task with them */
-    int64_t wait_no; /* its own place in the queue after a requeue without room; 0: none */
+    int64_t wait_no;    /* its own place in the queue after a requeue without room; 0: none */
 };
 
 struct segment { /* from this second on, this rate, until the next segment */

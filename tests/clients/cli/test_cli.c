@@ -263,7 +263,7 @@ Test(cli, a_wrong_command_line_ends_with_2_and_sends_nothing)
         const char *said;
     } cases[] = {
         {"", "usage: corehour COMMAND"},
-        {"freez", "did you mean \"freeze\""},
+        {"frieze", "did you mean \"freeze\""},
         {"cap", "cap set, cap list, cap remove"},
         {"cap sett vision month 5", "cap set, cap list, cap remove"},
         {"zzzzzz", "corehour help"},

@@ -16,9 +16,11 @@
 #include "ledger/core/record.h"
 
 enum {
-    VIEW_GRANTS = 128, /* LIMIT_GRANTS of a payer, and ended ones that are still drawn on */
-    PLAN_ENTRIES = 1024,
-    PLAN_USAGE = 8448, /* a run of LIMIT_RUN_DAYS, taken back and booked anew */
+    VIEW_GRANTS = 128,   /* LIMIT_GRANTS of a payer, and ended ones that are still drawn on */
+    PLAN_ENTRIES = 2048, /* a correction of the longest run: each month returned, repaid, used, and
+                            its refund cut and moved */
+    /* a run of LIMIT_RUN_DAYS taken back and booked anew, and its refunds cut and moved */
+    PLAN_USAGE = 2 * (LIMIT_RUN_DAYS + 1) + 2 * RECORD_REFUND_MONTHS,
     PLAN_FEED = 4,
     PLAN_VIOLATIONS = 320, /* all caps of a path, and funds */
     PLAN_MODELS = 4 * LIMIT_GPU_ENTRIES,

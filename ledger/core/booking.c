@@ -72,10 +72,13 @@ static enum error_code window_needed(const struct hold *hold,
     charge_between(&until, run->booked_until_s, at_s, &gap_mcs, &gap_mgs);
     enum error_code code =
         rate_amount(run->segments[run->segment_count - 1].rate_mcores, rest_s, &window_mcs, err);
-    if (code == ERR_OK) {
-        *ret_mcs = gap_mcs + window_mcs;
+    if (code != ERR_OK) {
+        return code;
     }
-    return code;
+    if (!i64_add(gap_mcs, window_mcs, ret_mcs)) {
+        return error_set(err, ERR_INVALID_FIELD, "the run is too long and too dear to be renewed");
+    }
+    return ERR_OK;
 }
 
 enum error_code run_needed_mcs(const struct hold *hold,
@@ -217,14 +220,26 @@ enum error_code booking_freeze(struct booking *booking,
     return code == ERR_OK ? move_to_frozen(booking, freeze, false, err) : code;
 }
 
+enum error_code booking_freeze_more(struct booking *booking,
+                                    const struct booking_freeze *freeze,
+                                    struct error *err)
+{
+    enum error_code code = booking_freeze(booking, freeze, err);
+    if (code != ERR_TOO_MANY_DRAWS) {
+        return code;
+    }
+    error_clear(err);
+    return move_to_frozen(booking, freeze, true, err);
+}
+
 enum error_code booking_freeze_anyway(struct booking *booking,
                                       const struct booking_freeze *freeze,
                                       bool *ret_fits,
                                       struct error *err)
 {
-    enum error_code code = booking_freeze(booking, freeze, err);
+    enum error_code code = booking_freeze_more(booking, freeze, err);
     bool fits = code != ERR_QUOTA_INSUFFICIENT;
-    if (code == ERR_QUOTA_INSUFFICIENT || code == ERR_TOO_MANY_DRAWS) {
+    if (!fits) {
         flag_broken_limits(booking);
         error_clear(err);
         code = move_to_frozen(booking, freeze, true, err);
@@ -285,6 +300,27 @@ int32_t booking_month_differences(const struct run *before,
     return count;
 }
 
+/* What the payer owes, 0 or less, mcs. */
+static int64_t overdraft_mcs(const struct view *view)
+{
+    const struct grant *last = &view->grants[view->grant_count - 1];
+    return view->grant_count > 0 && last->kind == GRANT_OVERDRAFT ? last->available_mcs : 0;
+}
+
+/* Use above the freeze; marked where it goes into overdraft. */
+static enum error_code use_over(struct booking *booking,
+                                const struct funds_context *context,
+                                int64_t mcs,
+                                struct error *err)
+{
+    int64_t before_mcs = overdraft_mcs(booking->view);
+    enum error_code code = funds_use_over(booking->view, booking->plan, context, mcs, err);
+    if (overdraft_mcs(booking->view) < before_mcs) {
+        booking_flag(booking, FLAG_OVERDRAWN);
+    }
+    return code;
+}
+
 /* One month's difference: down to frozen, or up from it and then above it. */
 static enum error_code book_month(struct booking *booking,
                                   const struct month_amount *month,
@@ -303,7 +339,7 @@ static enum error_code book_month(struct booking *booking,
     int64_t frozen_mcs = month->mcs < run->frozen_mcs ? month->mcs : run->frozen_mcs;
     funds_use_frozen(view, booking->plan, &context, frozen_mcs);
     run->frozen_mcs -= frozen_mcs;
-    return funds_use_over(view, booking->plan, &context, month->mcs - frozen_mcs, err);
+    return use_over(booking, &context, month->mcs - frozen_mcs, err);
 }
 
 /* All months that go down, or all that go up. */

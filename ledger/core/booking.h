@@ -56,6 +56,12 @@ MUST_USE enum error_code booking_freeze(struct booking *booking,
                                         const struct booking_freeze *freeze,
                                         struct error *err);
 
+/* booking_freeze() for what goes on or has waited (renewals, requeues, promotions): the number of draws
+ * does not matter. ERR_OK, ERR_QUOTA_INSUFFICIENT or ERR_INVALID_FIELD. */
+MUST_USE enum error_code booking_freeze_more(struct booking *booking,
+                                             const struct booking_freeze *freeze,
+                                             struct error *err);
+
 /* Whether booking_freeze() would pass all limits; moves nothing. ERR_OK, or ERR_QUOTA_INSUFFICIENT
  * with plan->violations. */
 MUST_USE enum error_code booking_check(struct booking *booking,

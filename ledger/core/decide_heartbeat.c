@@ -75,8 +75,8 @@ static enum error_code top_up(struct booking *booking, int64_t mcs, struct error
 {
     struct run *run = &booking->view->run;
     struct booking_freeze freeze = {.mcs = mcs, .task = run->task, .attempt = run->attempt};
-    enum error_code code = booking_freeze(booking, &freeze, err);
-    if (code == ERR_QUOTA_INSUFFICIENT || code == ERR_TOO_MANY_DRAWS) {
+    enum error_code code = booking_freeze_more(booking, &freeze, err);
+    if (code == ERR_QUOTA_INSUFFICIENT) {
         error_clear(err);
         return exhausted(booking, &freeze, err);
     }

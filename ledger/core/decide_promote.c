@@ -52,7 +52,7 @@ static enum error_code promote(struct booking *booking,
         task_move(view, TASK_FROZEN);
         run->state = TASK_FROZEN;
     }
-    enum error_code code = booking_freeze(booking, &freeze, err);
+    enum error_code code = booking_freeze_more(booking, &freeze, err);
     if (code == ERR_OK) {
         run->frozen_mcs = whole ? run->frozen_mcs : freeze.mcs;
         *ret_mcs = freeze.mcs;

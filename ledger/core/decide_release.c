@@ -79,7 +79,7 @@ static void end_unstarted(struct view *view,
     bool nothing = whole && view->hold.untouched == 0;
     if (nothing || action != RELEASE_DO) {
         plan->left = !nothing && action == RELEASE_LEAVE;
-        plan->replayed = !nothing && action == RELEASE_AGAIN;
+        plan->replayed = !nothing && action == RELEASE_AGAIN && !plan->hold_changed;
         plan->no_effect = !plan->hold_changed;
         return;
     }

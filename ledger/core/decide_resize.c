@@ -204,11 +204,17 @@ static enum error_code resize_run(struct booking *booking,
 {
     struct view *view = booking->view;
     struct run *run = &view->run;
+    int64_t anew_mcs = 0;
     bring_run(booking);
     struct run before = *run;
     int64_t at_s = target->at_s > run->started_s ? target->at_s : run->started_s;
+    /* A next attempt will ask for the whole of it. */
     enum error_code code =
-        run_resize(run, at_s, target->price.rate_mcores, target->price.mgpus, err);
+        rate_amount(target->price.rate_mcores, hold_freeze_seconds(&view->hold, target->limit_s),
+                    &anew_mcs, err);
+    if (code == ERR_OK) {
+        code = run_resize(run, at_s, target->price.rate_mcores, target->price.mgpus, err);
+    }
     if (code != ERR_OK) {
         return code;
     }
@@ -242,11 +248,11 @@ static struct booking_freeze growth(const struct view *view,
     int64_t before_mgpus = before->mgpus;
     if (target->alone) {
         int64_t seconds = target->limit_s > 0 ? target->limit_s : view->hold.seconds;
-        int64_t task_mcs = 0;
-        if (!i64_mul(target->price.rate_mcores, seconds, &task_mcs)) {
-            task_mcs = INT64_MAX / 2;
+        int64_t others_mcs = before_mcs / before->tasks * (before->tasks - 1);
+        if (!i64_mul(target->price.rate_mcores, seconds, &after_mcs) ||
+            !i64_add(after_mcs, others_mcs, &after_mcs)) {
+            after_mcs = INT64_MAX;
         }
-        after_mcs = before_mcs / before->tasks * (before->tasks - 1) + task_mcs;
     }
     return (struct booking_freeze){
         .mcs = mcs > 0 ? mcs : 0,

@@ -189,12 +189,7 @@ static enum error_code freeze_next(struct booking *booking, struct error *err)
         .task = view->run.task,
         .attempt = view->run.attempt,
     };
-    bool fits = true;
-    enum error_code code = booking_freeze(booking, &freeze, err);
-    if (code == ERR_TOO_MANY_DRAWS) {
-        error_clear(err);
-        code = booking_freeze_anyway(booking, &freeze, &fits, err);
-    }
+    enum error_code code = booking_freeze_more(booking, &freeze, err);
     if (code == ERR_QUOTA_INSUFFICIENT) {
         error_clear(err);
         wait_or_release(booking);

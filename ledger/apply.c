@@ -260,7 +260,9 @@ enum error_code apply_plan(struct ledger *ledger, const struct command *command,
         store_adjustment(ledger);
     }
     if (command != NULL && !plan->replayed && plan->run_changed) {
-        store_hosts(ledger, &view->run, hosts_of(command));
+        /* After a requeue, view.run is the next attempt, which has no hosts yet. */
+        bool next = command->kind == COMMAND_REQUEUE && view->run.attempt != command->attempt;
+        store_hosts(ledger, next ? &view->previous : &view->run, hosts_of(command));
     }
     if (plan->room_freed) {
         wait_wake_path(ledger);

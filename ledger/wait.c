@@ -430,8 +430,12 @@ struct pass {
     struct limit_table blocked;
 };
 
+/* One without limits asked for less while it waited, and nothing stood in its way then. */
 static bool touches_freed(const struct pass *pass, const struct waiting_item *item)
 {
+    if (item->limit_count == 0) {
+        return true;
+    }
     for (int32_t i = 0; i < item->limit_count && !pass->all; i++) {
         for (size_t j = 0; j < pass->freed_count; j++) {
             if (item->limits[i].node_no == pass->freed[j]) {

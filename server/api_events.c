@@ -255,10 +255,15 @@ static void write_outcome(struct bulk_source *source,
 {
     const struct ledger_result *result = line->result;
     if (result != NULL && result->error.code == ERR_OK) {
+        const bool is_heartbeat = line->command->kind == COMMAND_HEARTBEAT;
         json_out_integer(out, "status", api_status_of(line->row, result));
-        json_out_object_open(out, "hold");
+        if (!is_heartbeat) {
+            json_out_object_open(out, "hold");
+        }
         line->row->encode(out, line->command, result);
-        json_out_object_close(out);
+        if (!is_heartbeat) {
+            json_out_object_close(out);
+        }
         return;
     }
     const struct problem problem = {

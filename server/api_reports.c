@@ -365,6 +365,8 @@ static void write_entry(struct json_out *out,
     json_out_amount(out, "amount", entry->amount_mcs);
     if (entry->hold_no != 0) {
         json_out_text(out, "hold", hold_id(room, reader, entry->hold_no));
+    }
+    if (entry->hold_no != 0 && entry->task >= 0) { /* -1: all tasks that share one state */
         json_out_integer(out, "task", entry->task);
         json_out_integer(out, "attempt", entry->attempt);
     }

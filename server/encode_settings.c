@@ -239,7 +239,9 @@ void encode_rates(struct json_out *out, const struct encode_rates *rates)
         encode_rate_row(out, rates, (const struct rate_row *)(const void *)at, i);
     }
     json_out_array_close(out);
-    json_out_time_ms(out, "created_at", version->created_ms);
+    if (version->created_ms > 0) {
+        json_out_time_ms(out, "created_at", version->created_ms);
+    }
 }
 
 static const char *command_model(const void *context, int32_t row, int32_t gpu)

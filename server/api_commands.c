@@ -17,7 +17,10 @@
 #include "server/json_in.h"
 #include "server/service.h"
 
-enum { NS_PER_MS = 1000000 };
+enum {
+    NS_PER_MS = 1000000,
+    SLOTS_KEPT = 512, /* for reuse; a few MiB */
+};
 
 /* ---- slots */
 
@@ -26,9 +29,21 @@ static struct command *slot_command(struct command_slot *slot)
     return slot->with_rates != NULL ? &slot->with_rates->command : &slot->command;
 }
 
+/* A free slot, or a new one: they are too large to be allocated for every request. */
+static struct command_slot *slot_take(struct service *service)
+{
+    struct command_slot *slot = service->free_slots;
+    if (slot == NULL) {
+        return malloc(sizeof(*slot));
+    }
+    service->free_slots = slot->next;
+    service->free_slot_count--;
+    return slot;
+}
+
 static struct command_slot *slot_create(struct request *request, enum command_kind kind)
 {
-    struct command_slot *slot = malloc(sizeof(*slot));
+    struct command_slot *slot = slot_take(request->service);
     if (slot == NULL) {
         return NULL;
     }
@@ -37,7 +52,7 @@ static struct command_slot *slot_create(struct request *request, enum command_ki
     if (kind == COMMAND_PUT_RATES) {
         slot->with_rates = calloc(1, sizeof(*slot->with_rates));
         if (slot->with_rates == NULL) {
-            free(slot);
+            command_slot_release(slot);
             return NULL;
         }
     }
@@ -54,11 +69,19 @@ static struct command_slot *slot_create(struct request *request, enum command_ki
 
 void command_slot_release(struct command_slot *slot)
 {
-    if (slot != NULL) {
-        ledger_result_fini(&slot->result);
-        free(slot->with_rates);
-        free(slot);
+    if (slot == NULL) {
+        return;
     }
+    struct service *service = slot->request->service;
+    ledger_result_fini(&slot->result);
+    free(slot->with_rates);
+    if (service->free_slot_count >= SLOTS_KEPT) {
+        free(slot);
+        return;
+    }
+    slot->next = service->free_slots;
+    service->free_slots = slot;
+    service->free_slot_count++;
 }
 
 /* ---- what the path says */

@@ -21,7 +21,7 @@
 enum { ATTRIBUTE_BYTES = 256 };
 
 static const struct event_type {
-    const char *type;
+    const char *type = NULL;
     enum command_kind kind;
 } event_types[] = {
     {"corehour.job.submitted", COMMAND_FREEZE},    {"corehour.job.started", COMMAND_START},
@@ -68,8 +68,8 @@ static enum error_code read_envelope(const json_t *event,
                                      struct envelope *envelope,
                                      struct error *err)
 {
-    const char *version;
-    const char *type;
+    const char *version = NULL;
+    const char *type = NULL;
     if (!json_is_object(event)) {
         return error_set(err, ERR_INVALID_FIELD, "an event is an object");
     }

@@ -76,6 +76,7 @@ struct answer {
 /* A command on its way through the ledger thread, with its answer. */
 struct command_slot {
     struct batch_item item; /* first: its done() is given it */
+    struct command_slot *next; /* among the free ones */
     struct request *request;
     const struct command *commands[1];
     struct command_with_rates *with_rates; /* owned; rates only, else NULL */
@@ -222,7 +223,7 @@ MUST_USE enum error_code request_read(struct request *request,
                                                    struct ledger_reader *reader),
                                       struct error *err);
 
-/** Free a slot and what it owns. NULL is allowed. */
+/** Give a slot back for reuse, after freeing what it owns. NULL is allowed. HTTP loop. */
 void command_slot_release(struct command_slot *slot);
 
 /** Free what the request owns beside itself. */

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -202,6 +203,11 @@ void service_fini(struct service *service)
     batcher_destroy(service->batcher);
     readers_destroy(service->readers);
     http_destroy(service->http);
+    while (service->free_slots != NULL) {
+        struct command_slot *next = service->free_slots->next;
+        free(service->free_slots);
+        service->free_slots = next;
+    }
     feed_destroy(service->feed);
     auth_destroy(service->auth);
     metrics_destroy(service->metrics);

@@ -19,6 +19,7 @@
 #include "server/reader.h"
 
 struct bulk;
+struct command_slot;
 struct feed;
 
 enum { SERVICE_URL_BYTES = 1280 };
@@ -35,6 +36,8 @@ struct service {
     struct bulk *bulk;
     struct feed *feed;
     struct http *http;
+    struct command_slot *free_slots; /* for reuse; HTTP loop */
+    size_t free_slot_count;
 };
 
 /**

@@ -21,7 +21,7 @@
 enum { ATTRIBUTE_BYTES = 256 };
 
 static const struct event_type {
-    const char *type = NULL;
+    const char *type;
     enum command_kind kind;
 } event_types[] = {
     {"corehour.job.submitted", COMMAND_FREEZE},    {"corehour.job.started", COMMAND_START},

@@ -75,7 +75,7 @@ struct answer {
 
 /* A command on its way through the ledger thread, with its answer. */
 struct command_slot {
-    struct batch_item item; /* first: its done() is given it */
+    struct batch_item item;    /* first: its done() is given it */
     struct command_slot *next; /* among the free ones */
     struct request *request;
     const struct command *commands[1];

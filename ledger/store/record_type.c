@@ -296,7 +296,6 @@ static const struct record_field run_fields[] = {
     I64(run, waived_mcs),
     I64(run, expired_mcs),
     BLOB(run, settled),
-    BLOB(run, settled),
     I64_AS(run, "cores", resources.cores),
     I64_AS(run, "memory_mib", resources.memory_mib),
     LIST_AS(run, "gpus", resources.gpus, resources.gpu_count),

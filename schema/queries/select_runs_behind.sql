@@ -6,8 +6,8 @@
 SELECT
     hold_no, task, attempt, root_no, state, outcome, waived, own_resources, frozen_mcs, started_s,
     booked_until_s, ended_s, seen_s, limit_s, charged_mcs, refunded_mcs, flags, settled_frozen_mcs,
-    returned_mcs, overrun_mcs, waived_mcs, expired_mcs, settled, settled, cores, memory_mib, gpus,
-    segments, suspensions, draws, refunds, run_key
+    returned_mcs, overrun_mcs, waived_mcs, expired_mcs, settled, cores, memory_mib, gpus, segments,
+    suspensions, draws, refunds, run_key
 FROM run
 WHERE root_no = ?1
     AND state IN (2, 3)

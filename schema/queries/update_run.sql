@@ -1,6 +1,6 @@
 -- update_run: an attempt of a task that is there, found by its key; no row is changed when it is
 --   not.
--- Parameters: ?1 to ?32, the columns in the order of the table.
+-- Parameters: ?1 to ?31, the columns in the order of the table.
 -- Columns: none.
 UPDATE run
 SET
@@ -24,15 +24,14 @@ SET
     waived_mcs = ?21,
     expired_mcs = ?22,
     settled = ?23,
-    settled = ?23,
-    cores = ?25,
-    memory_mib = ?26,
-    gpus = ?27,
-    segments = ?28,
-    suspensions = ?29,
-    draws = ?30,
-    refunds = ?31,
-    run_key = ?32
+    cores = ?24,
+    memory_mib = ?25,
+    gpus = ?26,
+    segments = ?27,
+    suspensions = ?28,
+    draws = ?29,
+    refunds = ?30,
+    run_key = ?31
 WHERE hold_no = ?1
     AND task = ?2
     AND attempt = ?3;

@@ -6,6 +6,7 @@
 
 #include "ledger/counters.h"
 #include "ledger/dims.h"
+#include "ledger/load.h"
 #include "ledger/names.h"
 #include "ledger/wait.h"
 
@@ -138,7 +139,7 @@ void apply_feed(struct ledger *ledger, const struct feed_event *event)
     }
 }
 
-static void store_adjustment(struct ledger *ledger)
+static void store_adjustment(struct ledger *ledger, const struct command *command)
 {
     const struct adjustment *made = &ledger->plan.adjustment;
     int64_t no = row_take_no(ledger->set, "adjustment");
@@ -147,6 +148,7 @@ static void store_adjustment(struct ledger *ledger)
     *row = *made;
     row->adjustment_no = no;
     if (made->is_refund != 0) {
+        row->content = load_refund_content(command, made->hold_no);
         row_add_name(ledger->set, NAMES_REFUND, made->root_no, made->id, no);
     }
 }
@@ -257,7 +259,7 @@ enum error_code apply_plan(struct ledger *ledger, const struct command *command,
         apply_feed(ledger, &plan->feed[i]);
     }
     if (plan->adjustment_made) {
-        store_adjustment(ledger);
+        store_adjustment(ledger, command);
     }
     if (command != NULL && !plan->replayed && plan->run_changed) {
         /* After a requeue, view.run is the next attempt, which has no hosts yet. */

@@ -64,6 +64,28 @@ static void add_charge(struct digest_state *state, const struct command_charge *
     digest_update_text(state, run->run_key);
 }
 
+static struct digest16 finish(struct digest_state *state)
+{
+    struct digest whole = digest_finish(state);
+    struct digest16 half;
+    memcpy(half.bytes, whole.bytes, sizeof half.bytes);
+    return half;
+}
+
+struct digest16 load_refund_content(const struct command *command, int64_t hold_no)
+{
+    const struct command_refund *refund = &command->refund;
+    struct digest_state state;
+    digest_init(&state);
+    digest_update_i64(&state, hold_no);
+    digest_update_i64(&state, command->task);
+    digest_update_i64(&state, command->attempt);
+    digest_update_i64(&state, refund->all ? 1 : 0);
+    digest_update_i64(&state, refund->all ? 0 : refund->amount_mcs);
+    digest_update_text(&state, refund->reason);
+    return finish(&state);
+}
+
 struct digest16 load_content(const struct command *command)
 {
     struct digest_state state;
@@ -75,8 +97,5 @@ struct digest16 load_content(const struct command *command)
         digest_update_text(&state, "freeze");
         add_freeze(&state, &command->freeze);
     }
-    struct digest whole = digest_finish(&state);
-    struct digest16 half;
-    memcpy(half.bytes, whole.bytes, sizeof half.bytes);
-    return half;
+    return finish(&state);
 }

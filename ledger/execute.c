@@ -27,6 +27,13 @@
  * and is to be done again. */
 #define STORE_CONFLICT ERR_OVERLOADED
 
+/* Begin what may be undone, with nothing owed to those who wait. */
+static void set_mark(struct ledger *ledger)
+{
+    wait_pass_all(ledger);
+    working_set_mark(ledger->set);
+}
+
 /* Undo everything since the mark, and what was concluded from it. */
 static void roll_back(struct ledger *ledger)
 {
@@ -126,6 +133,31 @@ static enum error_code run_new(struct ledger *ledger,
     return code;
 }
 
+/* A refund whose id its root knows: made before, or the id was used for another one. */
+static enum error_code find_refund(struct ledger *ledger,
+                                   const struct command *command,
+                                   bool *ret_replayed,
+                                   struct error *err)
+{
+    const struct hold *hold = &ledger->view.hold;
+    int64_t no = row_name_target(ledger->set, NAMES_REFUND, hold->root_no, command->refund.id);
+    *ret_replayed = false;
+    if (no == 0) {
+        return ERR_OK;
+    }
+    const struct adjustment *known = row_get(ledger->set, RECORD_ADJUSTMENT, no);
+    struct digest16 content = load_refund_content(command, hold->hold_no);
+    if (known == NULL || memcmp(&known->content, &content, sizeof content) != 0) {
+        return error_set_field(err, ERR_ID_REUSED, "id", "%s was used before with other content",
+                               command->refund.id);
+    }
+    plan_reset(&ledger->plan);
+    ledger->plan.replayed = true;
+    ledger->plan.requested_mcs = known->amount_mcs;
+    *ret_replayed = true;
+    return ERR_OK;
+}
+
 static enum error_code run_one(struct ledger *ledger,
                                const struct decision *decision,
                                const struct command *command,
@@ -139,7 +171,14 @@ static enum error_code run_one(struct ledger *ledger,
         load_task(ledger, due ? command->due.task : command->task, -1);
     }
     load_command(ledger, command);
-    return decide_and_apply(ledger, decision, command, err);
+    bool replayed = false;
+    if (command->kind == COMMAND_REFUND) {
+        enum error_code code = find_refund(ledger, command, &replayed, err);
+        if (code != ERR_OK) {
+            return code;
+        }
+    }
+    return replayed ? ERR_OK : decide_and_apply(ledger, decision, command, err);
 }
 
 static enum error_code run_verb(struct ledger *ledger,
@@ -158,6 +197,7 @@ static enum error_code run_verb(struct ledger *ledger,
     if (code != ERR_OK) {
         return code;
     }
+    wait_pass(ledger, ((const struct hold *)cell_record(cell))->root_no);
     if (decision->scope == DECIDE_TASKS) {
         return tasks_run(ledger, decision, command, cell_record(cell), result, err);
     }
@@ -171,6 +211,7 @@ static enum error_code run_verb(struct ledger *ledger,
         if (command->kind != COMMAND_HEARTBEAT) {
             result_of_hold(ledger, result);
         }
+        result->created = command->kind == COMMAND_REFUND;
     }
     return code;
 }
@@ -195,7 +236,7 @@ static enum error_code run_hold_command(struct ledger *ledger,
 {
     bool parts = decision->scope == DECIDE_TASKS;
     if (parts) {
-        working_set_mark(ledger->set);
+        set_mark(ledger);
     }
     hear_heartbeat(ledger, command);
     enum error_code code = decision->scope == DECIDE_NEW
@@ -219,7 +260,7 @@ static enum error_code run_admin(struct ledger *ledger,
                                  struct ledger_result *result,
                                  struct error *err)
 {
-    working_set_mark(ledger->set);
+    set_mark(ledger);
     enum error_code code = function(ledger, command, result, err);
     if (code == ERR_QUOTA_INSUFFICIENT) {
         result_of_refusal(ledger, command, result);
@@ -295,7 +336,7 @@ static void run_work(struct ledger *ledger, struct ledger_work *work)
     bool tried = work_is_tried(work);
     bool marked = work->atomic || tried;
     if (marked) {
-        working_set_mark(ledger->set);
+        set_mark(ledger);
     }
     run_commands(ledger, work, tried);
     bool refused = false;

@@ -550,6 +550,7 @@ void load_command(struct ledger *ledger, const struct command *command)
     struct view *view = &ledger->view;
     const struct command_run *run = &command->run;
     bool about_run = command->kind >= COMMAND_START && command->kind <= COMMAND_HEARTBEAT;
+    view->account_project_no = 0;
     if (!about_run) {
         return;
     }

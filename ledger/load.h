@@ -45,6 +45,9 @@ bool load_payer_rows(struct ledger *ledger, int64_t node_no);
 /** Digest of a command that makes a hold, as given: what a replay is told by (SPEC 6.1). */
 struct digest16 load_content(const struct command *command);
 
+/** The same for a refund. */
+struct digest16 load_refund_content(const struct command *command, int64_t hold_no);
+
 /** A version of a cluster's card with its rows; view.card_found false when there is none. */
 void load_card(struct ledger *ledger, int64_t cluster_no, int64_t version);
 

@@ -201,8 +201,9 @@ void wait_forget(struct ledger *ledger)
             return;
         }
         unload(root);
-        root->woken = true; /* a pass may have been undone with the rest */
-        root->woken_all = true;
+        root->woken = false; /* what woke it has been undone */
+        root->woken_all = false;
+        root->freed_count = 0;
     }
 }
 
@@ -353,6 +354,9 @@ static void change(struct ledger *ledger, enum wait_change what, int64_t task, i
     case WAIT_NONE:
         break;
     case WAIT_JOIN:
+        if (*wait_no != 0) {
+            leave(ledger, root, wait_no); /* a next attempt comes after those who wait now */
+        }
         join(ledger, root, task, wait_no);
         break;
     case WAIT_STAY:

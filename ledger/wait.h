@@ -3,8 +3,9 @@
  * that promote.
  *
  * The queue is kept in memory per root and read from the store when first needed. Rows are in order
- * of arrival. A pass runs before the next new hold of the root is decided and at the end of a
- * transaction, whenever room has been freed since the last one: so nothing newer comes first.
+ * of arrival. A pass runs before the next command of the root is decided and at the end of a
+ * transaction, whenever room has been freed since the last one: so nothing newer comes first, and a
+ * batch comes to the same as its commands one by one.
  */
 #ifndef LEDGER_WAIT_H
 #define LEDGER_WAIT_H
@@ -44,7 +45,8 @@ size_t wait_below(struct ledger *ledger,
                   struct wait_place *places,
                   size_t most);
 
-/** Forget all queues, after a rollback or an abort; all are looked at again in the next pass. */
+/** Forget all queues, and what woke them, after a rollback or an abort. Before a mark is set
+ * wait_pass_all() has left nothing woken. */
 void wait_forget(struct ledger *ledger);
 
 /** For map_init(). */

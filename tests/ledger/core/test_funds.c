@@ -193,8 +193,10 @@ Test(funds, an_endless_grant_never_ends)
 Test(funds, sums_that_would_near_the_end_of_int64_are_refused)
 {
     setup(0, 2, ENDLESS);
-    view.grants[1].used_mcs = FUNDS_MOST_MCS - 10;
-    view.grants[1].available_mcs = -view.grants[1].used_mcs;
+    view.grants[1].used_mcs = FUNDS_MOST_MCS - 30;
+    view.grants[1].frozen_mcs = 10;
+    view.grants[1].expired_mcs = 10;
+    view.grants[1].available_mcs = 10 - FUNDS_MOST_MCS;
     struct error err = {0};
     cr_expect_eq(funds_freeze(&view, &plan, &CONTEXT, 11, false, &err), ERR_INVALID_FIELD);
     cr_expect_eq(funds_freeze(&view, &plan, &CONTEXT, 11, true, &err), ERR_INVALID_FIELD);

@@ -161,24 +161,27 @@ void help_all(FILE *out)
     fprintf(out, "%s\n", tr("One command with its options and an example: corehour help COMMAND"));
 }
 
-static void names_print(FILE *out, const struct cli_field *field)
+/* " --name", and "=a|b" behind it when those are its only values. */
+static void option_print(FILE *out, const struct cli_field *field)
 {
-    for (; field != NULL && field->name != NULL; field++) {
-        fprintf(out, " --%s", field->name);
-    }
+    bool choice = field->metavar != NULL && strchr(field->metavar, '|') != NULL;
+    fprintf(out, " --%s%s%s", field->name, choice ? "=" : "", choice ? field->metavar : "");
 }
 
 void help_list(FILE *out)
 {
+    const struct cli_field *field;
     for (size_t i = 0; i < commands_count; i++) {
         fprintf(out, "%s\t", commands[i].name);
-        for (size_t group = 0; group < CLI_GROUPS_MAX; group++) {
-            names_print(out, commands[i].options[group]);
+        for (size_t n = 0; (field = cli_option_at(&commands[i], n)) != NULL; n++) {
+            option_print(out, field);
         }
         fputc('\n', out);
     }
     fputc('\t', out);
-    names_print(out, args_globals);
+    for (field = args_globals; field->name != NULL; field++) {
+        option_print(out, field);
+    }
     fputc('\n', out);
 }
 

@@ -43,13 +43,16 @@ enum cli_kind {
     CLI_KINDS
 };
 
-/* One positional argument or one option. A list of them ends with a row without a name. */
+/*
+ * One positional argument or one option. A list of them ends with a row without a name.
+ *
+ * `field` says where its value goes: a member of the body ("job.name" reaches into objects), in a GET a key
+ * of the query. NULL: an argument goes into the path, an option to the command's own function.
+ */
 struct cli_field {
-    const char *name;   /* "HOLD" of an argument, "time" of --time */
-    enum cli_kind kind; /* */
-    const char
-        *field; /* where it goes: "job.name" in the body, a key of the query in a GET; NULL: into
-                            the path (argument), or for the command's own function (option) */
+    const char *name;      /* "HOLD" of an argument, "time" of --time */
+    enum cli_kind kind;    /* what its text is */
+    const char *field;     /* see above */
     const char *metavar;   /* of an option's value; NULL: the kind's */
     const char *help;      /* of an option: one line */
     const char *otherwise; /* the text taken when an option is not given; NULL: it is left out */
@@ -57,6 +60,10 @@ struct cli_field {
 
 struct cli;
 
+/*
+ * One command. `id_prefix` makes it a creation: its body gets an "id" with that prefix when none is given
+ * ("cluster": with the cluster's name), so that a retry is the same command.
+ */
 struct cli_command {
     const char *name;    /* one or two words */
     const char *group;   /* the heading that it is listed under */
@@ -64,17 +71,16 @@ struct cli_command {
     const char *help;    /* a few sentences: what it does and when to use it; may be NULL */
     const char *example; /* lines to type, and what comes back */
     const char *method;
-    const char *path; /* each {} takes the next argument without a field */
-    const char
-        *id_prefix; /* a creation: makes the body's "id" when none is given, with this prefix;
-                                   "cluster": with the cluster's name */
-    const struct cli_field *args; /* */
-    size_t args_min;              /* how many must be there */
-    bool args_repeat;             /* the last one may be repeated */
+    const char *path;      /* each {} takes the next argument without a field */
+    const char *id_prefix; /* see above; NULL for none */
+    const struct cli_field *args;
+    size_t args_min;  /* how many must be there */
+    bool args_repeat; /* the last one may be repeated */
     const struct cli_field *options[CLI_GROUPS_MAX];
-    bool once;                                         /* see struct corehour_request */
-    enum cli_exit (*run)(struct cli *cli);             /* */
-    void (*show)(struct cli *cli, const json_t *body); /* prints a good answer for people */
+    bool once; /* see struct corehour_request */
+    enum cli_exit (*run)(struct cli *cli);
+    void (*show)(struct cli *cli,
+                 const json_t *body); /* a good answer, for people; NULL: show_object */
 };
 
 /* One invocation. Texts are borrowed from argv and the environment. */
@@ -91,6 +97,7 @@ struct cli {
     const char *body_file; /* --body */
     int64_t deadline_ms;   /* --deadline; 0: the default */
     int64_t now_s;         /* the present, read once */
+    int status;            /* of the answer that is being shown */
     bool json;             /* print the daemon's answer as it is */
     bool dry_run;
     bool trace; /* print each request and answer to err */

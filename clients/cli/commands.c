@@ -55,6 +55,7 @@ const struct cli_command commands[] = {
         .options = {fields_token_options},
         .once = true,
         .run = request_run,
+        .show = show_token,
     },
     {
         .name = "token list",
@@ -100,6 +101,7 @@ const struct cli_command commands[] = {
         .args_min = 1,
         .options = {fields_org_options},
         .run = run_put,
+        .show = show_setting,
     },
     {
         .name = "org show",
@@ -123,6 +125,7 @@ const struct cli_command commands[] = {
         .args_min = 1,
         .options = {fields_org_options, fields_state_option},
         .run = run_patch,
+        .show = show_setting,
     },
     {
         .name = "org close",
@@ -134,6 +137,7 @@ const struct cli_command commands[] = {
         .args = fields_name_args,
         .args_min = 1,
         .run = run_close,
+        .show = show_setting,
     },
     {
         .name = "project put",
@@ -148,6 +152,7 @@ const struct cli_command commands[] = {
         .args_min = 1,
         .options = {fields_project_options},
         .run = run_put,
+        .show = show_setting,
     },
     {
         .name = "project show",
@@ -171,6 +176,7 @@ const struct cli_command commands[] = {
         .args_min = 1,
         .options = {fields_project_options, fields_state_option},
         .run = run_patch,
+        .show = show_setting,
     },
     {
         .name = "project close",
@@ -182,6 +188,7 @@ const struct cli_command commands[] = {
         .args = fields_name_args,
         .args_min = 1,
         .run = run_close,
+        .show = show_setting,
     },
     {
         .name = "member put",
@@ -195,6 +202,7 @@ const struct cli_command commands[] = {
         .args_min = 2,
         .options = {fields_member_options},
         .run = run_put,
+        .show = show_setting,
     },
     {
         .name = "member show",
@@ -218,6 +226,7 @@ const struct cli_command commands[] = {
         .args_min = 2,
         .options = {fields_member_options, fields_state_option},
         .run = run_patch,
+        .show = show_setting,
     },
     {
         .name = "member close",
@@ -229,6 +238,7 @@ const struct cli_command commands[] = {
         .args = fields_member_args,
         .args_min = 2,
         .run = run_close,
+        .show = show_setting,
     },
     {
         .name = "cluster put",
@@ -243,6 +253,7 @@ const struct cli_command commands[] = {
         .args_min = 1,
         .options = {fields_cluster_options},
         .run = run_put,
+        .show = show_setting,
     },
     {
         .name = "cluster show",
@@ -266,6 +277,7 @@ const struct cli_command commands[] = {
         .args_min = 1,
         .options = {fields_cluster_options, fields_state_option},
         .run = run_patch,
+        .show = show_setting,
     },
     {
         .name = "cluster close",
@@ -277,6 +289,7 @@ const struct cli_command commands[] = {
         .args = fields_name_args,
         .args_min = 1,
         .run = run_close,
+        .show = show_setting,
     },
     {
         .name = "account put",
@@ -289,6 +302,7 @@ const struct cli_command commands[] = {
         .args_min = 2,
         .options = {fields_account_options},
         .run = run_put,
+        .show = show_setting,
     },
     {
         .name = "account show",
@@ -313,6 +327,7 @@ const struct cli_command commands[] = {
         .args_min = 2,
         .options = {fields_user_options},
         .run = run_put,
+        .show = show_setting,
     },
     {
         .name = "user show",
@@ -576,7 +591,7 @@ const struct cli_command commands[] = {
         .group = JOBS,
         .summary = "a run has ended: charge what was used, return the rest",
         .example =
-            "corehour settle alpha/1234 --outcome completed\n  charged 0.27 core-hours, returned 1.07 core-hours; hold alpha-0193c5e2 is settled",
+            "corehour settle alpha/1234 --outcome completed\n  charged 0.27 core-hours, returned 1.07 core-hours; hold alpha-0193c5e2 is settled (used 0.27 core-hours)",
         .method = "POST",
         .path = "settle",
         .args = fields_hold_args,

@@ -67,7 +67,7 @@ static void node_write(const json_t *violation, char *ret_text, size_t size_byte
 {
     const char *node = show_text(violation, "node");
     const char *user = show_text(violation, "user");
-    if (strcmp(show_text(violation, "kind"), "member") == 0 && *user != '\0') {
+    if (*user != '\0' && strcmp(user, node) != 0) {
         snprintf(ret_text, size_bytes, "%s %s/%s", tr("member"), node, user);
     } else {
         snprintf(ret_text, size_bytes, "%s %s", tr(show_text(violation, "kind")), node);

@@ -343,6 +343,7 @@ enum cli_exit request_report(struct cli *cli,
         }
         return CLI_DONE;
     }
+    cli->status = answer->status;
     if (cli->dry_run && strcmp(cli->command->method, "GET") != 0) {
         fprintf(cli->out, "%s", tr("dry run, nothing written: "));
     }

@@ -190,9 +190,24 @@ struct journal {
     size_t rows_max;
 };
 
-static const char *const journal_columns[] = {"seq",        "at",   "kind",     "from",
-                                              "from_grant", "to",   "to_grant", "amount_mcs",
-                                              "hold",       "task", "period",   NULL};
+static const char *const journal_columns[] = {"seq",  "at",   "kind",  "from",   "to", "amount_mcs",
+                                              "hold", "task", "grant", "period", NULL};
+
+/* One column for the grant, and none for the task of what is about a whole hold. */
+static void journal_row_tidy(json_t *row)
+{
+    json_t *from = json_object_get(row, "from_grant");
+    json_t *to = json_object_get(row, "to_grant");
+    bool both = from != NULL && to != NULL && !json_equal(from, to);
+    json_t *grant = both ? json_sprintf("%s > %s", json_string_value(from), json_string_value(to))
+                         : json_incref(from != NULL ? from : to);
+    if (grant != NULL && json_object_set_new(row, "grant", grant) != 0) {
+        return;
+    }
+    if (show_integer(row, "task", 0) < 0) {
+        json_object_del(row, "task");
+    }
+}
 
 static void journal_flush(struct journal *journal)
 {
@@ -211,6 +226,7 @@ static bool journal_line_take(void *arg, const char *line, size_t line_bytes)
         return ferror(journal->cli->out) == 0;
     }
     json_t *row = json_loadb(line, line_bytes, 0, NULL);
+    journal_row_tidy(row);
     if (!json_is_object(row) || json_array_append(journal->rows, row) != 0) {
         json_decref(row);
         return false;

@@ -435,6 +435,12 @@ static void lists_show(struct cli *cli, const json_t *body)
     }
 }
 
+static bool is_nothing(const json_t *value)
+{
+    return json_is_null(value) || (json_is_array(value) && json_array_size(value) == 0) ||
+           (json_is_object(value) && json_object_size(value) == 0);
+}
+
 /* An object's fields one a line, titles in a column. */
 static void fields_show(struct cli *cli, const json_t *body)
 {
@@ -446,8 +452,7 @@ static void fields_show(struct cli *cli, const json_t *body)
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)body, key, value)
     {
-        if (is_rows(value) || is_twin(body, key) || json_is_null(value) ||
-            (json_is_array(value) && json_array_size(value) == 0)) {
+        if (is_rows(value) || is_twin(body, key) || is_nothing(value)) {
             continue;
         }
         char title[TITLE_BYTES];

@@ -59,12 +59,17 @@ void show_bar(int64_t used, int64_t frozen, int64_t limit, bool ascii, char *ret
              limit == 0 ? 100 : percent_of(committed, limit) % 10000000);
 }
 
-/* "vision/alice" of a member's cap, else the node. */
+/* "vision/alice" of a member when the answer says both, else the node. */
 static void place_write(const json_t *cap, char *ret_text, size_t size_bytes)
 {
     const char *user = show_text(cap, "user");
-    if (*user != '\0') {
-        snprintf(ret_text, size_bytes, "%s/%s", show_text(cap, "node"), user);
+    const char *node = show_text(cap, "node");
+    if (strcmp(user, node) == 0) { /* of a member's own balance the path says which project */
+        const json_t *path = json_object_get(cap, "path");
+        node = json_string_value(json_array_get(path, json_array_size(path) - 1));
+    }
+    if (*user != '\0' && node != NULL) {
+        snprintf(ret_text, size_bytes, "%s/%s", node, user);
     } else {
         snprintf(ret_text, size_bytes, "%s", show_text(cap, "node"));
     }
@@ -173,11 +178,10 @@ void show_balance(struct cli *cli, const json_t *balance)
 void show_cap(struct cli *cli, const json_t *cap)
 {
     char figure[FIGURE_BYTES];
-    char place[512];
     const char *unit = show_text(cap, "unit");
-    place_write(cap, place, sizeof place);
     show_figure(unit, json_object_get(cap, "limit"), figure);
-    text_print(cli->out, place);
+    text_print(cli->out,
+               cli->args[0]); /* the node as it was written, the member's project included */
     fprintf(cli->out, "  %s  %s %s", tr(show_text(cap, "cap")), figure, show_unit_word(unit));
     fprintf(cli->out, "%s%s\n", *cap_remark(cap) == '\0' ? "" : "  ", cap_remark(cap));
 }

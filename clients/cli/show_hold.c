@@ -41,16 +41,35 @@ static void hold_name_show(struct cli *cli, const json_t *hold)
     text_print(cli->out, show_text(hold, "id"));
 }
 
-/* "; hold ID is running, frozen 1.33 core-hours" */
+/* One part of what stands in brackets behind a hold; the label is left out when it is the state. */
+static size_t state_part_show(struct cli *cli, const json_t *hold, const char *label, size_t before)
+{
+    char field[32];
+    snprintf(field, sizeof field, "%s_mcs", label);
+    int64_t mcs = show_integer(hold, field, 0);
+    if (mcs == 0) {
+        return before;
+    }
+    fputs(before == 0 ? " (" : ", ", cli->out);
+    if (strcmp(label, show_text(hold, "state")) != 0) {
+        fprintf(cli->out, "%s ", tr(label));
+    }
+    show_amount(cli, mcs);
+    return before + 1;
+}
+
+/* "hold ID is running (frozen 1.33 core-hours, used 0.27 core-hours)" */
 static void state_show(struct cli *cli, const json_t *hold)
 {
+    static const char *const labels[] = {"frozen", "waiting", "used"};
+    size_t parts = 0;
     fprintf(cli->out, "%s ", tr("hold"));
     text_print(cli->out, show_text(hold, "id"));
     fprintf(cli->out, tr(" is %s"), tr(show_text(hold, "state")));
-    part_show(cli, hold, "frozen_mcs", tr("frozen"));
-    part_show(cli, hold, "waiting_mcs", tr("waiting"));
-    part_show(cli, hold, "used_mcs", tr("used"));
-    fputc('\n', cli->out);
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+        parts = state_part_show(cli, hold, labels[i], parts);
+    }
+    fputs(parts > 0 ? ")\n" : "\n", cli->out);
 }
 
 void show_freeze(struct cli *cli, const json_t *hold)
@@ -62,12 +81,7 @@ void show_freeze(struct cli *cli, const json_t *hold)
         show_warnings(cli, hold);
         return;
     }
-    int64_t mcs = show_integer(hold, "frozen_mcs", 0);
-    if (waits) {
-        mcs = show_integer(hold, "waiting_mcs",
-                           show_integer(hold, "rate_mcores", 0) * show_integer(hold, "seconds", 0) *
-                               show_integer(hold, "tasks", 1));
-    }
+    int64_t mcs = show_integer(hold, waits ? "waiting_mcs" : "frozen_mcs", 0);
     fprintf(cli->out, "%s ", waits ? tr("waiting for") : tr("frozen"));
     show_amount(cli, mcs);
     fputc(' ', cli->out);

@@ -86,6 +86,35 @@ void show_rates(struct cli *cli, const json_t *rates)
     table_fini(&table);
 }
 
+/* "vision/alice" of the arguments that name what was set. */
+static void names_show(struct cli *cli)
+{
+    size_t names = cli_fields_count(cli->command->args);
+    for (size_t i = 0; i < names && i < cli->args_count; i++) {
+        fputs(i == 0 ? "" : "/", cli->out);
+        text_print(cli->out, cli->args[i]);
+    }
+}
+
+void show_setting(struct cli *cli, const json_t *setting)
+{
+    static const char closed[] = "closed";
+    const char *done = cli->status == 201 ? tr("made") : tr("changed");
+    if (strcmp(show_text(setting, "state"), closed) == 0) {
+        done = tr(closed);
+    }
+    fprintf(cli->out, "%.*s ", (int)strcspn(cli->command->name, " "), cli->command->name);
+    names_show(cli);
+    fprintf(cli->out, ": %s\n", done);
+}
+
+void show_token(struct cli *cli, const json_t *token)
+{
+    text_print(cli->out, show_text(token, "token"));
+    fprintf(cli->out, tr("\nwrite it down, it is not shown again; its id is %s\n"),
+            show_text(token, "id"));
+}
+
 static void text_show(struct cli *cli, const char *before, const char *text)
 {
     if (*text == '\0') {

@@ -1,8 +1,14 @@
-/* Rate cards, grants and what moves them. */
+/* Rate cards, grants and what moves them; settings and tokens that were made. */
 #ifndef COREHOUR_CLIENTS_CLI_SHOW_MONEY_H
 #define COREHOUR_CLIENTS_CLI_SHOW_MONEY_H
 
 #include "clients/cli/cli.h"
+
+/* "project vision: made" */
+void show_setting(struct cli *cli, const json_t *setting);
+
+/* A new token alone on its line, then what to do with it. */
+void show_token(struct cli *cli, const json_t *token);
 
 void show_rates(struct cli *cli, const json_t *rates);
 void show_grant(struct cli *cli, const json_t *grant);

@@ -360,7 +360,7 @@ Test(cli, a_settle_says_what_was_charged_and_what_came_back)
         run_line("settle alpha-1 --ended-at 2026-12-01T00:01:00Z --outcome completed", NULL);
     cr_expect_str_eq(
         run.out,
-        "charged 0.27 core-hours, returned 1.07 core-hours; hold alpha-1 is settled, used 0.27 core-hours\n");
+        "charged 0.27 core-hours, returned 1.07 core-hours; hold alpha-1 is settled (used 0.27 core-hours)\n");
     cr_expect_str_eq(fake_server_body(server, 0),
                      "{\"ended_at\":\"2026-12-01T00:01:00Z\",\"outcome\":\"completed\"}");
     cr_expect(starts(fake_server_request(server, 0), "POST /v1/holds/alpha-1/settle HTTP"));
@@ -720,9 +720,9 @@ Test(cli, watching_a_hold_ends_when_the_hold_does)
     struct fake_server *server = serve(steps, 5);
     struct run run = run_line("watch alpha-1 --every 1", NULL);
     cr_expect_eq(run.exit, CLI_DONE, "%s", run.err);
-    cr_expect_neq(strstr(run.out, "hold alpha-1 is running, frozen 1.33 core-hours\n"), NULL, "%s",
+    cr_expect_neq(strstr(run.out, "hold alpha-1 is running (frozen 1.33 core-hours)\n"), NULL, "%s",
                   run.out);
-    cr_expect_neq(strstr(run.out, "hold alpha-1 is settled, used 0.27 core-hours\n"), NULL, "%s",
+    cr_expect_neq(strstr(run.out, "hold alpha-1 is settled (used 0.27 core-hours)\n"), NULL, "%s",
                   run.out);
     size_t lines = 0;
     for (const char *c = run.out; *c != '\0'; c++)

@@ -5,5 +5,5 @@
 int main(int argc, char **argv)
 {
     bool utf8 = text_locale_init();
-    return cli_run(argc, argv, stdin, stdout, stderr, !utf8);
+    return (int)cli_run(argc, argv, stdin, stdout, stderr, !utf8);
 }

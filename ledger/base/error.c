@@ -33,44 +33,20 @@ static const struct error_row *row_of(enum error_code code)
     return &rows[code];
 }
 
-PRINTF_LIKE(4, 0)
-static void fill(struct error *err,
-                 enum error_code code,
-                 const char *field,
-                 const char *format,
-                 va_list args)
+void error_fill(struct error *err, enum error_code code, const char *field, const char *format, ...)
 {
     assert(code != ERR_OK && (unsigned)code < ERR__COUNT);
     if (err == NULL) {
         return;
     }
+    va_list args;
+    va_start(args, format);
     err->code = code;
     (void)snprintf(err->field, sizeof err->field, "%s", field);
     (void)vsnprintf(err->detail, sizeof err->detail, format, args);
+    va_end(args);
     text_make_printable(err->field);
     text_make_printable(err->detail);
-}
-
-enum error_code error_set(struct error *err, enum error_code code, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fill(err, code, "", format, args);
-    va_end(args);
-    return code;
-}
-
-enum error_code error_set_field(struct error *err,
-                                enum error_code code,
-                                const char *field,
-                                const char *format,
-                                ...)
-{
-    va_list args;
-    va_start(args, format);
-    fill(err, code, field, format, args);
-    va_end(args);
-    return code;
 }
 
 void error_clear(struct error *err)

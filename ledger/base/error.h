@@ -42,10 +42,10 @@ struct error {
  *          LIMIT_ERROR_DETAIL_BYTES and made printable (text.h); may be NULL
  * @code    not ERR_OK
  *
- * Returns @code. Does not allocate, any thread.
+ * The value is @code: this is a macro, so that the compiler knows that a failure is returned.
+ * Does not allocate, any thread.
  */
-enum error_code error_set(struct error *err, enum error_code code, const char *format, ...)
-    PRINTF_LIKE(3, 4);
+#define error_set(err, code, ...) error_set_field(err, code, "", __VA_ARGS__)
 
 /**
  * The same for a fault in one field of the request.
@@ -53,11 +53,16 @@ enum error_code error_set(struct error *err, enum error_code code, const char *f
  * @field   dotted name as the client wrote it ("resources.gpus.0.model"), borrowed; cut at
  *          LIMIT_ERROR_FIELD_BYTES
  */
-enum error_code error_set_field(struct error *err,
-                                enum error_code code,
-                                const char *field,
-                                const char *format,
-                                ...) PRINTF_LIKE(4, 5);
+#define error_set_field(err, code, field, ...)                \
+    __extension__({                                           \
+        const enum error_code error_code_ = (code);           \
+        error_fill((err), error_code_, (field), __VA_ARGS__); \
+        error_code_;                                          \
+    })
+
+/** What the macros above call. */
+void error_fill(struct error *err, enum error_code code, const char *field, const char *format, ...)
+    PRINTF_LIKE(4, 5);
 
 /** Forget a failure: code ERR_OK, empty texts. NULL is allowed. */
 void error_clear(struct error *err);

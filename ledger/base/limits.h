@@ -35,7 +35,7 @@
 /* Holds, tasks, runs (SPEC 5, 6, 8). */
 #define LIMIT_TASKS             100000 /* tasks of a hold; too_many_tasks */
 #define LIMIT_DRAWS             16     /* grants that one freeze may draw on; too_many_draws */
-#define LIMIT_GRANTS         64     /* grants of a payer that have not ended; invalid_field */
+#define LIMIT_GRANTS            64     /* grants of a payer that have not ended; invalid_field */
 #define LIMIT_HOSTS_BYTES       4096   /* host names of a run, joined by commas; iv */
 #define LIMIT_RUN_DAYS          4096   /* longest run: 11 years; iv */
 #define LIMIT_HEARTBEAT_RUNS    5000   /* runs of one heartbeat; too_many_runs */

@@ -69,6 +69,21 @@ bool ledger_feed_changed(struct ledger *ledger,
     return changed;
 }
 
+enum error_code ledger_probe(struct ledger *ledger, int64_t now_ms, struct error *err)
+{
+    const struct sequence probe = {.name = "probe", .last = now_ms};
+    enum error_code code = store_begin(ledger->store, err);
+    if (code != ERR_OK) {
+        return code;
+    }
+    code = store_put(ledger->store, &record_types[RECORD_SEQUENCE], &probe, err);
+    if (code == ERR_OK) {
+        return store_commit(ledger->store, err);
+    }
+    store_rollback(ledger->store);
+    return code;
+}
+
 enum error_code ledger_maintain(struct ledger *ledger, struct error *err)
 {
     return store_maintain(ledger->store, err);

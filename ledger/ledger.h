@@ -160,6 +160,10 @@ bool ledger_feed_changed(struct ledger *ledger,
                          size_t most,
                          size_t *ret_count);
 
+/* Can it commit again? Writes one row that means nothing and returns when it is on disk. For a ledger
+ * whose last transaction failed while nobody sends another. */
+enum error_code ledger_probe(struct ledger *ledger, int64_t now_ms, struct error *err);
+
 /* Housekeeping between transactions (checkpoints), in small bites; call when idle and after every
  * few batches. */
 enum error_code ledger_maintain(struct ledger *ledger, struct error *err);

@@ -16,10 +16,10 @@
 #include "server/metrics.h"
 
 enum {
-    DUE_COMMANDS = 128,        /* clockwork commands of one batch */
-    FEED_CLUSTERS = 64,        /* clusters told of at once */
-    MAINTAIN_EVERY = 16,       /* batches in a row without housekeeping at most */
-    UNHEALTHY_RETRY_MS = 1000, /* how often a ledger that cannot commit is tried */
+    DUE_COMMANDS = 128,       /* clockwork commands of one batch */
+    FEED_CLUSTERS = 64,       /* clusters told of at once */
+    MAINTAIN_EVERY = 16,      /* batches in a row without housekeeping at most */
+    UNHEALTHY_RETRY_MS = 900, /* how often a ledger that cannot commit is tried, with the timer */
 };
 
 struct batcher {
@@ -42,6 +42,7 @@ struct batcher {
     struct ledger_work *works;
     size_t works_capacity;
     int64_t next_tick_ms;
+    int64_t next_probe_ms; /* while it cannot commit */
     int64_t unmaintained;
     struct command due[DUE_COMMANDS];
     const struct command *due_commands[DUE_COMMANDS];
@@ -189,7 +190,7 @@ static void note_health(struct batcher *batcher, enum error_code code, const str
     const bool is_healthy = code == ERR_OK;
     const bool was_healthy = atomic_exchange(&batcher->is_healthy, is_healthy);
     if (!is_healthy) {
-        batcher->next_tick_ms = clock_mono_ms() + UNHEALTHY_RETRY_MS;
+        batcher->next_probe_ms = clock_mono_ms() + UNHEALTHY_RETRY_MS;
         log_event(LOG_ERROR, "commit_failed", log_text("detail", err->detail));
     } else if (!was_healthy) {
         log_event(LOG_INFO, "commit_works_again", log_int("queued", batcher_queued(batcher)));
@@ -275,6 +276,17 @@ static void run_batch(struct batcher *batcher, struct batch_item *items)
     tell_feed(batcher);
 }
 
+/* After a failure, and with nothing to commit: try once a second whether the ledger can again. */
+static void probe(struct batcher *batcher)
+{
+    struct error err = {0};
+    if (batcher_is_healthy(batcher) || batcher->next_probe_ms > clock_mono_ms()) {
+        return;
+    }
+    const enum error_code code = ledger_probe(batcher->options.ledger, clock_wall_ms(), &err);
+    note_health(batcher, code, &err);
+}
+
 /* Checkpoints and the like, when idle, and now and then when not. */
 static void maintain(struct batcher *batcher)
 {
@@ -295,6 +307,7 @@ static void *run(void *context)
     struct batch_item *items;
     while (wait_for_items(batcher, &items)) {
         run_batch(batcher, items);
+        probe(batcher);
         maintain(batcher);
     }
     return NULL;

@@ -4,10 +4,13 @@ usage: test_bytes.py COREHOURD
 """
 
 import json
+import pathlib
 import sys
 import unittest
 
-import daemon as d
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "lib"))
+
+import daemon as d  # noqa: E402
 
 PROGRAM = sys.argv.pop(1)
 

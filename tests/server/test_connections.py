@@ -3,34 +3,17 @@
 usage: test_connections.py COREHOURD
 """
 
+import pathlib
 import sys
 import threading
 import time
 import unittest
 
-import daemon as d
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "lib"))
+
+import daemon as d  # noqa: E402
 
 PROGRAM = sys.argv.pop(1)
-
-
-def in_parallel(count, work):
-    """Run work(i) in `count` threads; the results in order. A failure of any is raised."""
-    results, failures = [None] * count, []
-
-    def run(i):
-        try:
-            results[i] = work(i)
-        except Exception as failure:  # pylint: disable=broad-except
-            failures.append(failure)
-
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
-    return results
 
 
 class Steps(unittest.TestCase):

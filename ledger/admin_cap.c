@@ -101,11 +101,14 @@ enum error_code admin_put_cap(struct ledger *ledger,
                               struct error *err)
 {
     struct cell *cell;
+    struct cap cap = command->cap.cap;
+    if (cap.kind < 0 || cap.kind >= CAP_FUNDS || cap.limit < RECORD_UNLIMITED) {
+        return error_set_field(err, ERR_INVALID_FIELD, "limit", "no such cap, or below 0");
+    }
     enum error_code code = find_node(ledger, command, &cell, err);
     if (code != ERR_OK) {
         return code;
     }
-    struct cap cap = command->cap.cap;
     cap.model_no = intern_model(ledger, command->cap.model);
     const struct node *node = cell_record(cell);
     bool found;

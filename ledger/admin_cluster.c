@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ledger/admin.h"
+#include "ledger/base/text.h"
 #include "ledger/names.h"
 #include "ledger/result.h"
 
@@ -108,6 +109,9 @@ static enum error_code make_cluster(struct ledger *ledger,
     if (command->if_match == MATCH_VERSION) {
         return error_set(err, ERR_PRECONDITION_FAILED, "cluster %s does not exist",
                          command->cluster);
+    }
+    if (!text_is_id(command->cluster)) {
+        return error_set_field(err, ERR_INVALID_FIELD, "name", "not a name for a cluster");
     }
     if ((given->given & BIT(CLUSTER_FIELD_KIND)) == 0) {
         return error_set_field(err, ERR_INVALID_FIELD, "kind",

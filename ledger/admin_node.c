@@ -6,6 +6,7 @@
 
 #include "ledger/admin.h"
 #include "ledger/admin_tree.h"
+#include "ledger/base/text.h"
 #include "ledger/base/zone.h"
 #include "ledger/names.h"
 #include "ledger/result.h"
@@ -242,6 +243,12 @@ static enum error_code make_node(struct ledger *ledger,
     memset(&node, 0, sizeof node);
     node.kind = given->kind;
     node.parent_no = parent == NULL ? 0 : parent->node_no;
+    bool named =
+        given->kind == NODE_MEMBER ? text_is_name(given->name) : text_is_node_name(given->name);
+    if (!named) {
+        return error_set_field(err, ERR_INVALID_FIELD, "name", "not a name for %s",
+                               kind_names[given->kind]);
+    }
     if (node.kind == NODE_PROJECT && parent == NULL) {
         return error_set_field(err, ERR_INVALID_FIELD, "organization",
                                "missing: a project belongs to an organization");

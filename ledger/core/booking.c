@@ -349,15 +349,13 @@ static enum error_code book_months(struct booking *booking,
                                    bool down,
                                    struct error *err)
 {
-    for (int32_t i = 0; i < count; i++) {
+    enum error_code code = ERR_OK;
+    for (int32_t i = 0; i < count && code == ERR_OK; i++) {
         if ((months[i].mcs < 0) == down) {
-            enum error_code code = book_month(booking, &months[i], err);
-            if (code != ERR_OK) {
-                return code;
-            }
+            code = book_month(booking, &months[i], err);
         }
     }
-    return ERR_OK;
+    return code;
 }
 
 enum error_code booking_charge(struct booking *booking, const struct run *before, struct error *err)
@@ -418,59 +416,76 @@ static void add_differences(struct booking *booking)
     delta->waiting_mcs += waiting_mcs(booking->view) - booking->waiting_mcs;
 }
 
-static void add_models(struct counter *counter, const struct counter_delta *delta)
+/* The counter's entry of a model, or NULL. */
+static struct counter_model *model_of(struct counter *counter, int64_t model_no)
 {
+    for (int32_t i = 0; i < counter->model_count; i++) {
+        if (counter->models[i].model_no == model_no) {
+            return &counter->models[i];
+        }
+    }
+    return NULL;
+}
+
+static void show_counters(const struct counter_delta *delta, struct counter *counter)
+{
+    counter->frozen_mcs += delta->frozen_mcs;
+    counter->jobs += delta->jobs;
+    counter->mcores += delta->mcores;
+    counter->mgpus += delta->mgpus;
     for (int32_t i = 0; i < delta->model_count; i++) {
-        for (int32_t j = 0; j < counter->model_count; j++) {
-            if (counter->models[j].model_no == delta->models[i].model_no) {
-                counter->models[j].mgpus += delta->models[i].mgpus;
-            }
+        struct counter_model *model = model_of(counter, delta->models[i].model_no);
+        if (model != NULL) {
+            model->mgpus += delta->models[i].mgpus;
         }
     }
 }
 
-/* Whether a month lies in the window of now. */
-static bool in_window(const struct calendar *calendar, int kind, int32_t month, int32_t now_month)
+/* The first month of the window of a cap in which a month lies; 0 for total. */
+static int32_t window_of(const struct calendar *calendar, int kind, int32_t month)
 {
-    switch (kind) {
-    case CAP_MONTH:
-        return month == now_month;
-    case CAP_QUARTER:
-        return calendar_quarter_first_month(calendar, month) ==
-               calendar_quarter_first_month(calendar, now_month);
-    case CAP_YEAR:
-        return calendar_year_first_month(calendar, month) ==
-               calendar_year_first_month(calendar, now_month);
-    default:
-        return true;
+    if (kind == CAP_MONTH) {
+        return month;
     }
+    if (kind == CAP_QUARTER) {
+        return calendar_quarter_first_month(calendar, month);
+    }
+    return kind == CAP_YEAR ? calendar_year_first_month(calendar, month) : 0;
 }
 
-static void show_to_node(const struct booking *booking, struct view_node *node)
+/* What the plan's usage adds to the window of now. */
+static int64_t used_in_window(const struct booking *booking, int kind)
 {
     const struct plan *plan = booking->plan;
-    const struct counter_delta *delta = &plan->delta;
-    node->counter.frozen_mcs += delta->frozen_mcs;
-    node->counter.jobs += delta->jobs;
-    node->counter.mcores += delta->mcores;
-    node->counter.mgpus += delta->mgpus;
-    add_models(&node->counter, delta);
+    const struct calendar *calendar = booking->calendar;
+    int32_t now = window_of(calendar, kind, (int32_t)booking->view->month);
+    int64_t used_mcs = 0;
+    for (int32_t i = 0; i < plan->usage_count; i++) {
+        bool in = window_of(calendar, kind, (int32_t)plan->usage[i].period) == now;
+        used_mcs += in ? plan->usage[i].used_mcs : 0;
+    }
+    return used_mcs;
+}
+
+/* Let the limits of the view see what the plan has booked so far. */
+static void show_to_limits(const struct booking *booking)
+{
+    struct view *view = booking->view;
     for (int kind = CAP_MONTH; kind <= CAP_TOTAL; kind++) {
-        for (int32_t i = 0; i < plan->usage_count; i++) {
-            if (in_window(booking->calendar, kind, (int32_t)plan->usage[i].period,
-                          (int32_t)booking->view->month)) {
-                node->window_used_mcs[kind] += plan->usage[i].used_mcs;
-            }
+        int64_t used_mcs = used_in_window(booking, kind);
+        for (int32_t i = 0; i < view->node_count; i++) {
+            view->nodes[i].window_used_mcs[kind] += used_mcs;
         }
+    }
+    for (int32_t i = 0; i < view->node_count; i++) {
+        show_counters(&booking->plan->delta, &view->nodes[i].counter);
     }
 }
 
 void booking_step(struct booking *booking)
 {
     add_differences(booking);
-    for (int32_t i = 0; i < booking->view->node_count; i++) {
-        show_to_node(booking, &booking->view->nodes[i]);
-    }
+    show_to_limits(booking);
     remember(booking);
 }
 

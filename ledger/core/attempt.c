@@ -23,7 +23,7 @@ enum error_code attempt_check(const struct view *view,
                                "task %" PRId64 " does not exist: hold %s has tasks 0 to %" PRId64,
                                task, view->hold.id, view->hold.tasks - 1);
     }
-    if (attempt < 0 || attempt > INT32_MAX) {
+    if (attempt < 0 || attempt >= INT32_MAX) {
         return error_set_field(err, ERR_INVALID_FIELD, "attempt",
                                "attempt %" PRId64 " is out of range: 0 to %" PRId32, attempt,
                                INT32_MAX);

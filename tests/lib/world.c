@@ -826,7 +826,7 @@ static void check_grants(struct world *world)
 /* The months of the usage are the months of the charges, less refunds. */
 static void check_months(struct world *world)
 {
-    enum { FIRST = 2020 * 12, MONTHS = 240 };
+    enum { FIRST = 2010 * 12, MONTHS = 360 };
     static int64_t by_month[MONTHS];
     static int64_t entries[MONTHS];
     memset(by_month, 0, sizeof by_month);

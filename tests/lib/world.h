@@ -20,7 +20,7 @@ enum {
     WORLD_GRANTS = 24,
     WORLD_WAITING = 64,
     WORLD_ENTRIES = 16384,
-    WORLD_USAGE = 16384,
+    WORLD_USAGE = 32768,
     WORLD_FEED = 64,
 };
 

@@ -298,6 +298,38 @@ Test(events, tasks_and_attempts_that_cannot_be_are_refused_by_name)
     cr_expect_str_eq(world->err.field, "attempt");
 }
 
+/* The same events in every order: the settle says all, so that what it costs is the same. */
+Test(events, the_order_in_which_events_arrive_changes_no_charge)
+{
+    enum { EVENTS = 5, ORDERS = 120 };
+    struct command events[EVENTS] = {
+        start_command(0, 0, 10),
+        beat_command(0, 0, 40),
+        pause_command(COMMAND_SUSPEND, 0, 50),
+        pause_command(COMMAND_RESUME, 0, 70),
+        settle_command(0, 0, 10, 130),
+    };
+    events[4].run.suspended_given = true;
+    events[4].run.suspended_s = 20;
+    for (int order = 0; order < ORDERS; order++) {
+        begin();
+        bool sent[EVENTS] = {false};
+        for (int rest = order, left = EVENTS; left > 0; rest /= left, left--) {
+            int skip = rest % left;
+            int i = 0;
+            while (sent[i] || skip-- > 0) {
+                i++;
+            }
+            sent[i] = true;
+            enum error_code code = act(events[i]);
+            cr_expect(code == ERR_OK || code == ERR_INVALID_STATE);
+        }
+        cr_expect_eq(world_state(world), TASK_SETTLED);
+        cr_expect_eq(world_hold(world)->used_mcs, 100 * 16000, "order %d", order);
+        cr_expect_eq(world_hold(world)->frozen_mcs, 0);
+    }
+}
+
 /* ---- state x event, all of it ---- */
 
 static void reach(enum stand stand)

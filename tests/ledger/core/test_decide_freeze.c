@@ -351,6 +351,18 @@ Test(freeze, a_bind_without_a_key_takes_the_job_id)
     cr_expect_eq(world_do(world, &bind), ERR_INVALID_FIELD);
 }
 
+Test(freeze, a_job_id_that_was_seen_before_does_not_matter)
+{
+    struct command bind = bind_command("1234", "1234@1");
+    cr_assert_eq(freeze("a", 1, 300), ERR_OK);
+    cr_assert_eq(world_do(world, &bind), ERR_OK);
+    cr_assert_eq(freeze("b", 1, 300), ERR_OK);
+    bind = bind_command("1234", "1234@2");
+    cr_expect_eq(world_do(world, &bind), ERR_OK);
+    cr_expect_str_eq(world->holds[0].job_key, "1234@1");
+    cr_expect_str_eq(world->holds[1].job_key, "1234@2");
+}
+
 Test(freeze, an_unbound_hold_expires_and_returns_everything)
 {
     struct command expire = expire_command();

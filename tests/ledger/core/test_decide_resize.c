@@ -76,6 +76,16 @@ Test(resize, a_running_job_freezes_elapsed_time_at_its_rate_and_the_rest_at_the_
     cr_expect_eq(world->plan.run_charged_mcs, 100 * SECOND_MCS + 100 * 2 * SECOND_MCS);
 }
 
+Test(resize, a_limit_below_what_has_run_keeps_what_has_run_frozen)
+{
+    cr_assert_eq(act(start_command(0, 0, 0)), ERR_OK);
+    cr_expect_eq(act(resize_command(0, 200, 0, 100)), ERR_OK);
+    cr_expect_eq(frozen(), 200 * SECOND_MCS);
+    cr_assert_eq(act(turn_command(0, 0, 250)), ERR_OK);
+    cr_expect_eq(act(resize_command(0, 260, 2, 0)), ERR_OK);
+    cr_expect_eq(frozen(), 60 * SECOND_MCS, "260 s ran, 200 s are charged");
+}
+
 Test(resize, what_was_allocated_is_of_the_last_segment)
 {
     cr_assert_eq(act(start_command(0, 0, 0)), ERR_OK);

@@ -68,6 +68,15 @@ Test(settle, books_use_above_everything_granted_into_overdraft)
     cr_expect_eq(world->grants[world->grant_count - 1].available_mcs, 0, "repaid first");
 }
 
+Test(settle, a_charge_is_one_entry_whatever_the_depth_of_the_tree)
+{
+    cr_assert_eq(act(settle_command(0, 0, 0, 300)), ERR_OK);
+    cr_expect_eq(world->plan.entry_count, 1);
+    cr_expect_eq(world->plan.entries[0].kind, ENTRY_CHARGE);
+    cr_expect_eq(world->plan.entries[0].amount_mcs, JOB_MCS);
+    cr_expect_eq(world->plan.usage_count, 1);
+}
+
 Test(settle, a_run_of_length_0_is_legal_and_costs_nothing)
 {
     cr_expect_eq(act(settle_command(0, 0, 5, 5)), ERR_OK);
@@ -235,6 +244,22 @@ Test(settle, use_of_a_closed_month_is_booked_in_the_oldest_open_one)
     cr_expect_eq(world->plan.usage[0].kind, USAGE_CORRECTION);
     cr_expect_eq(world->plan.usage[0].month, DECEMBER);
     cr_expect_eq(world->plan.usage[0].period, NOVEMBER);
+}
+
+Test(settle, the_longest_run_may_be_charged_refunded_and_corrected)
+{
+    const int64_t longest_s = (LIMIT_RUN_DAYS - 1) * INT64_C(86400);
+    const int64_t start_s = -longest_s - 3600;
+    world->oldest_open_month = DECEMBER - 200;
+    cr_assert_eq(act(settle_command(0, 0, start_s, -3600)), ERR_OK);
+    cr_expect_eq(act(refund_command("r", 0, 0, -1)), ERR_OK);
+    struct command correct = correct_command(0, 0, start_s + 86400, -3600);
+    correct.run.outcome = OUTCOME_FAILED;
+    cr_expect_eq(act(correct), ERR_OK, "%s", world->err.detail);
+    correct.run.outcome = OUTCOME_NODE_FAIL;
+    cr_expect_eq(act(correct), ERR_OK);
+    cr_expect_eq(world_hold(world)->used_mcs, 0);
+    cr_expect_eq(act(settle_command(0, 1, start_s - 3 * 86400, -3600)), ERR_INVALID_FIELD);
 }
 
 /* ---- refund ---- */

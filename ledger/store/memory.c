@@ -509,10 +509,20 @@ static enum error_code memory_maintain(void *context, struct error *err)
     return ERR_OK;
 }
 
-static enum error_code memory_backup(void *context, const char *to, struct error *err)
+static enum error_code memory_backup_begin(void *context,
+                                           const char *to,
+                                           void **ret_backup,
+                                           struct error *err)
 {
     (void)context;
+    (void)ret_backup;
     return error_set(err, ERR_INVALID_STATE, "the memory engine cannot be copied to %s", to);
+}
+
+static void memory_stats(void *context, struct store_stats *ret_stats)
+{
+    (void)context;
+    (void)ret_stats;
 }
 
 static enum error_code memory_verify(void *context, struct error *err)
@@ -536,6 +546,7 @@ const struct store_engine memory_engine = {
     .remove = memory_remove,
     .select = memory_select,
     .maintain = memory_maintain,
-    .backup = memory_backup,
+    .backup_begin = memory_backup_begin,
     .verify = memory_verify,
+    .stats = memory_stats,
 };

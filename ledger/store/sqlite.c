@@ -358,6 +358,9 @@ const struct store_engine sqlite_engine = {
     .remove = engine_remove,
     .select = engine_select,
     .maintain = sqlite_maintain,
-    .backup = sqlite_backup,
+    .backup_begin = sqlite_backup_begin,
+    .backup_step = sqlite_backup_step,
+    .backup_end = sqlite_backup_end,
     .verify = sqlite_verify,
+    .stats = sqlite_stats,
 };

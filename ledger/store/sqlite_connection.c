@@ -303,7 +303,7 @@ static int note_wal(void *context, sqlite3 *db, const char *name, int pages)
     struct sqlite_connection *connection = context;
     if (pages < connection->wal_pages) {
         connection->wal_kept = 0;
-        connection->wal_tried = 0;
+        connection->wal_next = 0;
     }
     connection->wal_pages = pages;
     return SQLITE_OK;
@@ -370,7 +370,7 @@ static void disconnect(struct sqlite_connection *connection)
     connection->in_transaction = false;
     connection->wal_pages = 0;
     connection->wal_kept = 0;
-    connection->wal_tried = 0;
+    connection->wal_next = 0;
 }
 
 static const char *writer_vfs;
@@ -537,6 +537,7 @@ enum error_code sqlite_connection_ready(struct sqlite_connection *connection, st
         return code;
     }
     disconnect(connection);
+    connection->restarts++;
     connection->suspect = false;
     code = connect(connection, err);
     if (code == ERR_OK && connection->access != STORE_READ) {

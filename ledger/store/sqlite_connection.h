@@ -4,7 +4,10 @@
  *   sqlite.c             the engine: transactions, get, put, insert, remove, select
  *   sqlite_connection.c  open, pragmas, statement catalogue, starting over after an I/O error
  *   sqlite_record.c      records to parameters and columns to records
- *   sqlite_maintain.c    checkpoints, backup, integrity check
+ *   sqlite_restart.c     what is done around that
+ *   sqlite_maintain.c    checkpoints, integrity check
+ *   sqlite_backup.c      copies
+ *   sqlite_vfs.c         joins the writes of a commit
  */
 #ifndef LEDGER_STORE_SQLITE_CONNECTION_H
 #define LEDGER_STORE_SQLITE_CONNECTION_H
@@ -30,7 +33,8 @@ struct sqlite_connection {
     bool suspect;      /* an I/O error: to be closed and opened again before the next use */
     int64_t wal_pages; /* in the WAL after the last commit */
     int64_t wal_kept;  /* of them, already copied to the database file */
-    int64_t wal_tried; /* wal_pages at the last checkpoint */
+    int64_t wal_next;  /* a checkpoint is worth it a bite after so many pages */
+    int64_t restarts;  /* after I/O errors */
     sqlite3_stmt *statements[QUERY__COUNT]; /* NULL: not for this access */
     uint64_t blanks[QUERY__COUNT];          /* bit i: parameter i + 1 is bound to 0 or '' */
     char list_text[SQLITE_LISTS][RECORD_LIST_TEXT_BYTES];
@@ -81,9 +85,21 @@ enum error_code sqlite_record_read(sqlite3_stmt *statement,
                                    void *ret_record,
                                    struct error *err);
 
-/* The vtable's maintain, backup and verify. */
+/* The vtable's maintain, verify and stats (sqlite_maintain.c), and backup (sqlite_backup.c). */
 enum error_code sqlite_maintain(void *handle, struct error *err);
-enum error_code sqlite_backup(void *handle, const char *to, struct error *err);
 enum error_code sqlite_verify(void *handle, struct error *err);
+void sqlite_stats(void *handle, struct store_stats *ret_stats);
+enum error_code sqlite_backup_begin(void *handle,
+                                    const char *to,
+                                    void **ret_backup,
+                                    struct error *err);
+enum error_code sqlite_backup_step(void *backup, bool *ret_done, struct error *err);
+enum error_code sqlite_backup_end(void *backup, bool keep, struct error *err);
+
+/* Run a pragma that reports faults as rows; ERR_INTERNAL with the text of the first, unless it is
+ * "ok". */
+enum error_code sqlite_connection_expect_no_fault(struct sqlite_connection *connection,
+                                                  const char *pragma,
+                                                  struct error *err);
 
 #endif

@@ -18,6 +18,12 @@ struct store {
     bool begun;
 };
 
+struct store_backup {
+    const struct store_engine *engine;
+    void *handle;
+    bool done;
+};
+
 static const struct store_engine *const engines[] = {
     &sqlite_engine,
     &memory_engine,
@@ -197,10 +203,63 @@ enum error_code store_maintain(struct store *store, struct error *err)
     return store->engine->maintain(store->handle, err);
 }
 
-enum error_code store_backup(struct store *store, const char *to, struct error *err)
+void store_get_stats(struct store *store, struct store_stats *ret_stats)
+{
+    *ret_stats = (struct store_stats){.data_bytes = 0};
+    store->engine->stats(store->handle, ret_stats);
+}
+
+enum error_code store_backup_begin(struct store *store,
+                                   const char *to,
+                                   struct store_backup **ret_backup,
+                                   struct error *err)
 {
     assert(!store->begun);
-    return store->engine->backup(store->handle, to, err);
+    struct store_backup *backup = calloc(1, sizeof *backup);
+    if (backup == NULL) {
+        return error_set(err, ERR_UNAVAILABLE, "out of memory while backing up");
+    }
+    backup->engine = store->engine;
+    enum error_code code = store->engine->backup_begin(store->handle, to, &backup->handle, err);
+    if (code != ERR_OK) {
+        free(backup);
+        return code;
+    }
+    *ret_backup = backup;
+    return ERR_OK;
+}
+
+enum error_code store_backup_step(struct store_backup *backup, bool *ret_done, struct error *err)
+{
+    enum error_code code = backup->engine->backup_step(backup->handle, &backup->done, err);
+    *ret_done = backup->done;
+    return code;
+}
+
+enum error_code store_backup_end(struct store_backup *backup, bool keep, struct error *err)
+{
+    if (backup == NULL) {
+        return ERR_OK;
+    }
+    assert(!keep || backup->done);
+    enum error_code code = backup->engine->backup_end(backup->handle, keep, err);
+    free(backup);
+    return code;
+}
+
+enum error_code store_backup(struct store *store, const char *to, struct error *err)
+{
+    struct store_backup *backup = NULL;
+    bool done = false;
+    enum error_code code = store_backup_begin(store, to, &backup, err);
+    while (code == ERR_OK && !done) {
+        code = store_backup_step(backup, &done, err);
+    }
+    if (code != ERR_OK) {
+        (void)store_backup_end(backup, false, NULL);
+        return code;
+    }
+    return store_backup_end(backup, true, err);
 }
 
 enum error_code store_verify(struct store *store, struct error *err)

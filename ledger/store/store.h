@@ -28,6 +28,14 @@ enum store_access { STORE_CREATE, STORE_WRITE, STORE_READ };
  */
 typedef bool (*store_row_fn)(void *context, const void *record);
 
+/* Sizes for people and metrics; 0 where an engine has no such thing. */
+struct store_stats {
+    int64_t data_bytes;     /* of the file */
+    int64_t log_bytes;      /* of the write-ahead log; grows while a reader keeps a snapshot */
+    int64_t log_done_bytes; /* of them, copied into the data already */
+    int64_t restarts;       /* how often the engine started over after an I/O error */
+};
+
 struct store_engine {
     int version;                              /* 1 */
     const char *scheme;                       /* of its URLs: "sqlite", "memory" */
@@ -63,8 +71,14 @@ struct store_engine {
                               void *context,
                               struct error *err);
     enum error_code (*maintain)(void *handle, struct error *err);
-    enum error_code (*backup)(void *handle, const char *to, struct error *err);
+    enum error_code (*backup_begin)(void *handle,
+                                    const char *to,
+                                    void **ret_backup,
+                                    struct error *err);
+    enum error_code (*backup_step)(void *backup, bool *ret_done, struct error *err);
+    enum error_code (*backup_end)(void *backup, bool keep, struct error *err);
     enum error_code (*verify)(void *handle, struct error *err);
+    void (*stats)(void *handle, struct store_stats *ret_stats);
 };
 
 /* An open store: an engine and its handle. */
@@ -151,12 +165,35 @@ enum error_code store_select(struct store *store,
  */
 enum error_code store_maintain(struct store *store, struct error *err);
 
+/* The store's sizes. The writer's handle knows all of them, without asking the disk. */
+void store_get_stats(struct store *store, struct store_stats *ret_stats);
+
 /*
- * Write a consistent copy to the file `to`, which must not be there, sync and check it. From a
- * reader's handle it stands beside a live writer and holds nobody up; from the writer's it blocks
- * its thread.
+ * Write a consistent copy to the file `to`, which must not be there, sync and check it: all steps
+ * below at once. Errors: ERR_INVALID_STATE (something is there), ERR_UNAVAILABLE (disk).
  */
 enum error_code store_backup(struct store *store, const char *to, struct error *err);
+
+/*
+ * The same in steps of some ms. From the writer's handle it goes on between transactions, holds
+ * nobody up, and the copy is of the moment of the last step; from a reader's handle it is of the
+ * moment it began, and its snapshot keeps the log growing meanwhile.
+ *
+ * @ret_backup  owned: store_backup_end(), before the store is closed
+ */
+struct store_backup;
+enum error_code store_backup_begin(struct store *store,
+                                   const char *to,
+                                   struct store_backup **ret_backup,
+                                   struct error *err);
+enum error_code store_backup_step(struct store_backup *backup, bool *ret_done, struct error *err);
+
+/*
+ * Finish: check and sync the copy and give it its name; or, with keep false, throw away what there
+ * is of it. With keep only after a step said that all is copied. It reads the whole copy, and may
+ * do so on another thread than the store's. NULL is allowed.
+ */
+enum error_code store_backup_end(struct store_backup *backup, bool keep, struct error *err);
 
 /* The engine's own integrity check of all that is stored; reads everything. ERR_INTERNAL with the
  * first fault. */

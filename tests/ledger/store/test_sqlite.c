@@ -2,7 +2,9 @@
  * What the SQLite engine promises beyond the contract.
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -320,6 +322,51 @@ Test(sqlite, the_wal_shrinks_again_after_a_long_reader)
     engine_fini(&engine);
 }
 
+struct short_reader {
+    struct store *store;
+    atomic_bool stop;
+};
+
+/* Snapshots of some ms, one after the other. */
+static void *read_shortly(void *context)
+{
+    struct short_reader *reader = context;
+    while (!atomic_load(&reader->stop)) {
+        OK(store_begin(reader->store, err));
+        (void)number_of(reader->store);
+        (void)usleep(3000);
+        store_rollback(reader->store);
+    }
+    return NULL;
+}
+
+Test(sqlite, the_wal_starts_over_though_some_short_reader_is_always_there)
+{
+    struct engine engine;
+    engine_init(&engine, "sqlite");
+    struct short_reader readers[3];
+    pthread_t threads[3];
+    for (size_t i = 0; i < ARRAY_LEN(readers); i++) {
+        OK(store_open(engine.url, STORE_READ, &readers[i].store, err));
+        atomic_init(&readers[i].stop, false);
+        cr_assert_eq(pthread_create(&threads[i], NULL, read_shortly, &readers[i]), 0);
+    }
+    for (int64_t round = 0; round < 160; round++) {
+        write_much(engine.store, round);
+    }
+    cr_assert_lt(bytes_of(&engine, "ledger.db-wal"), 80 << 20);
+    struct store_stats stats;
+    store_get_stats(engine.store, &stats);
+    cr_assert_gt(stats.data_bytes, 100 << 20);
+    cr_assert_lt(stats.log_bytes, 130 << 20);
+    for (size_t i = 0; i < ARRAY_LEN(readers); i++) {
+        atomic_store(&readers[i].stop, true);
+        (void)pthread_join(threads[i], NULL);
+        store_close(readers[i].store);
+    }
+    engine_fini(&engine);
+}
+
 /* ---- backup ------------------------------------------------------------------------------------ */
 
 static void expect_copy(const char *path, int64_t number)
@@ -364,6 +411,49 @@ Test(sqlite, a_reader_can_back_up_beside_a_writer)
     OK(store_backup(reader, to, err));
     expect_copy(to, 3);
     store_close(reader);
+    engine_fini(&engine);
+}
+
+Test(sqlite, a_backup_in_steps_holds_what_was_written_between_them)
+{
+    struct engine engine;
+    engine_init(&engine, "sqlite");
+    for (int64_t round = 0; round < 8; round++) {
+        write_much(engine.store, round);
+    }
+    char to[256];
+    (void)snprintf(to, sizeof to, "%s/copy.db", engine.folder);
+    struct store_backup *backup = NULL;
+    OK(store_backup_begin(engine.store, to, &backup, err));
+    int64_t steps = 0;
+    for (bool done = false; !done; steps++) {
+        OK(store_backup_step(backup, &done, err));
+        if (!done) {
+            put_number(engine.store, steps);
+            write_much(engine.store, 100 + steps);
+        }
+    }
+    cr_assert_gt(steps, 3);
+    OK(store_backup_end(backup, true, err));
+    expect_copy(to, steps - 2);
+    engine_fini(&engine);
+}
+
+Test(sqlite, a_backup_that_is_given_up_leaves_nothing_behind)
+{
+    struct engine engine;
+    engine_init(&engine, "sqlite");
+    write_much(engine.store, 1);
+    char to[256];
+    (void)snprintf(to, sizeof to, "%s/copy.db", engine.folder);
+    struct store_backup *backup = NULL;
+    bool done = false;
+    OK(store_backup_begin(engine.store, to, &backup, err));
+    OK(store_backup_step(backup, &done, err));
+    OK(store_backup_end(backup, false, err));
+    cr_assert_eq(bytes_of(&engine, "copy.db"), -1);
+    cr_assert_eq(bytes_of(&engine, "copy.db.partial"), -1);
+    put_number(engine.store, 1);
     engine_fini(&engine);
 }
 

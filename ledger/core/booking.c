@@ -256,6 +256,7 @@ void booking_unfreeze(struct booking *booking, int64_t task, int64_t attempt, in
     struct funds_context context =
         booking_context(booking, ENTRY_UNFREEZE, task, attempt, booking->view->month);
     funds_unfreeze(booking->view, booking->plan, &context, mcs, &expired_mcs);
+    booking->plan->run_refunded_mcs += mcs;
     booking->plan->run_expired_mcs += expired_mcs;
 }
 

@@ -97,13 +97,16 @@ wait_for() { # URL
 
 # One request in the form of curl's configuration file.
 request() { # METHOD PATH JSON
-    printf 'url = "http://127.0.0.1:%s/v1%s"\nrequest = %s\n' "$daemon_port" "$2" "$1"
+    printf '%surl = "http://127.0.0.1:%s/v1%s"\nrequest = %s\n' "$separator" "$daemon_port" "$2" "$1"
+    separator='next
+'
     printf 'header = "Authorization: Bearer %s"\nheader = "Content-Type: application/json"\n' "$token"
-    printf 'data = "%s"\noutput = /dev/null\nwrite-out = "%%{http_code}\\n"\nsilent\nnext\n' \
+    printf 'data = "%s"\noutput = /dev/null\nwrite-out = "%%{http_code}\\n"\nsilent\n' \
         "$(printf '%s' "$3" | sed 's/"/\\"/g')"
 }
 
 layout() { # ROOTS PROJECTS_PER_ROOT: accounts p0000.., each root with its grant, caps on both levels
+    separator=''
     request PUT /clusters/bench '{"kind": "other", "mode": "full"}'
     request PUT /clusters/bench/rates/1 \
         '{"effective_from": "2020-01-01T00:00:00Z", "rows": [{"core_mcores": 1000}]}'
@@ -174,7 +177,7 @@ start_postgres() {
 
 postgres_rate() { # SCRIPT CLIENTS
     as_postgres "$pg_bin/pgbench" -h "$work/pg" -n -M prepared -f "$here/peers/$1.pgbench" -c "$2" -j 1 \
-        -T "$seconds" postgres 2> /dev/null | sed -n 's/^tps = \([0-9.]*\).*/\1/p'
+        -T "$seconds" postgres 2>> "$work/pgbench.log" | sed -n 's/^tps = \([0-9]*\).*/\1/p'
 }
 
 start_redis() {
@@ -196,7 +199,7 @@ start_redis() {
 redis_rate() {
     redis-benchmark -p "$redis_port" -c 64 -n $((seconds * 16000)) -r 1000000000 --csv \
         EVALSHA "$redis_sha" 1 h:__rand_int__ __rand_int__ 3600 2> /dev/null |
-        awk -F, 'NR == 2 { gsub(/"/, "", $2); print $2 }'
+        awk -F, 'NR == 2 { gsub(/"/, "", $2); print int($2) }'
 }
 
 stop_rivals() {
@@ -275,8 +278,8 @@ measure_steps() {
     new_ledger steps 8 32
     for connections in 1 64 127 128 129 256 512 1000; do
         line=$(ours freeze --connections $connections --seconds "$seconds")
-        row "freezes/s at $connections connections" "$(field rate "$line")" "longest gap, ms" "$(field gap_ms "$line")" \
-            "$(field gap_ms "$line")" "<=100"
+        row "longest gap, ms, $connections connections" "$(field gap_ms "$line")" "freezes/s meanwhile" \
+            "$(field rate "$line")" "$(field gap_ms "$line")" "<=100"
     done
     drop_ledger
 }
@@ -284,8 +287,8 @@ measure_steps() {
 measure_gap() {
     new_ledger gap 8 32
     line=$(ours freeze --seconds "$gap_seconds")
-    row "longest gap in $gap_seconds s, ms" "$(field gap_ms "$line")" "p99, ms" \
-        "$(ratio "$(field p99_us "$line")" 1000)" "$(field gap_ms "$line")" "<=100"
+    row "longest gap, ms, in $gap_seconds s of load" "$(field gap_ms "$line")" "freezes/s meanwhile" \
+        "$(field rate "$line")" "$(field gap_ms "$line")" "<=100"
     drop_ledger
 }
 

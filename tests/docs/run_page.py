@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -49,7 +50,14 @@ class Shell:
             environment.pop(name, None)
         self.log = open(f"{folder}/stderr", "w+", encoding="utf-8")
         self.process = subprocess.Popen(
-            ["sh"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True, env=environment, cwd=folder
+            ["sh"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            env=environment,
+            cwd=folder,
+            start_new_session=True,
         )
 
     def translate(self, text):
@@ -67,9 +75,9 @@ class Shell:
         return -1, "".join(lines)
 
     def close(self):
-        self.process.stdin.write("kill $(jobs -p) 2> /dev/null; wait\n")
-        self.process.stdin.close()
-        self.process.wait(timeout=30)
+        """End the shell and what it left running; returns what was written to stderr."""
+        os.killpg(self.process.pid, signal.SIGTERM)
+        self.process.communicate(timeout=30)
         self.log.seek(0)
         return self.log.read()
 

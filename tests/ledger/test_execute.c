@@ -343,14 +343,14 @@ ON_EVERY_BOOK(execute, a_charge_books_what_had_no_hold, 1000)
     (void)strcpy(given->run.hosts, "node1,node2");
     cr_assert(eq(int, run(book, charge), ERR_OK));
     cr_assert(eq(i64, book->result.charged_mcs, 1600000));
-    cr_assert((book->result.warnings & FLAG_UNFROZEN) != 0);
+    cr_assert(0 != (book->result.warnings & FLAG_UNFROZEN));
     cr_assert(eq(int, run(book, charge), ERR_OK));
     cr_assert(book->result.replayed);
     cr_assert(eq(i64, book->result.charged_mcs, 1600000));
     (void)strcpy(given->id, "c2");
     (void)strcpy(given->account, "nobody");
     cr_assert(eq(int, run(book, charge), ERR_OK));
-    cr_assert((book->result.warnings & FLAG_UNATTRIBUTED) != 0);
+    cr_assert(0 != (book->result.warnings & FLAG_UNATTRIBUTED));
     cr_assert(eq(i64, book->result.charged_mcs, 1600000));
     cr_assert(eq(i64, book_balance(book, NODE_PROJECT, "vision", NULL).counter.used_mcs, 1600000));
 }

@@ -85,7 +85,7 @@ static enum error_code settle(struct booking *booking,
     }
     run->state = TASK_SETTLED;
     run->settled = run_facts_digest(facts);
-    if (run->run_key[0] == '\0') {
+    if (run->run_key[0] == '\0' && command->run.run_key[0] != '\0') {
         (void)snprintf(run->run_key, sizeof run->run_key, "%s", command->run.run_key);
     }
     run->seen_s = run->ended_s > run->seen_s ? run->ended_s : run->seen_s;

@@ -22,7 +22,7 @@ static const enum start_action ACTIONS[STAND__COUNT] = {
 static void note_seen(struct view *view, const struct command_run *given, int64_t started_s)
 {
     struct run *run = &view->run;
-    if (run->run_key[0] == '\0') {
+    if (run->run_key[0] == '\0' && given->run_key[0] != '\0') {
         (void)snprintf(run->run_key, sizeof run->run_key, "%s", given->run_key);
     }
     run->seen_s = started_s > run->seen_s ? started_s : run->seen_s;

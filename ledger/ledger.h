@@ -255,7 +255,7 @@ enum error_code ledger_read_cluster_names(struct ledger_reader *reader,
 struct ledger_balance {
     struct node node;
     int32_t path_count;
-    char path[RECORD_PATH_NODES][RECORD_NAME_BYTES]; /* root first, without the member */
+    char path[RECORD_PATH_NODES][RECORD_NAME_BYTES]; /* root first, the node itself last */
     char funding_node[RECORD_NODE_NAME_BYTES];
     bool unlimited;
     struct counter counter;

@@ -207,11 +207,9 @@ enum error_code ledger_read_balance(struct ledger_reader *reader,
         code = reader_time(reader, &path.nodes[path.count - 1], now_ms / 1000, &time, err);
     }
     for (int32_t i = path.count - 1; code == ERR_OK && i >= 0; i--) {
-        if (path.nodes[i].kind != NODE_MEMBER) {
-            row_text(balance->path[balance->path_count], sizeof balance->path[balance->path_count],
-                     path.nodes[i].name);
-            balance->path_count++;
-        }
+        row_text(balance->path[balance->path_count], sizeof balance->path[balance->path_count],
+                 path.nodes[i].name);
+        balance->path_count++;
     }
     if (code == ERR_OK) {
         code = read_counter(reader, node->node_no, &balance->counter, err);

@@ -97,8 +97,9 @@ void attempt_touch(struct booking *booking)
     int64_t number = view->task.task;
     hold_touch_task(&view->hold, number, &view->task);
     view->task_found = true;
-    if (view->hold.untouched_state == TASK_WAITING && view->hold.untouched == 0) {
-        booking->plan->hold_wait = WAIT_LEAVE;
+    if (view->hold.untouched_state == TASK_WAITING) {
+        /* The others wait for less than before, in their place. */
+        booking->plan->hold_wait = view->hold.untouched == 0 ? WAIT_LEAVE : WAIT_STAY;
     }
 }
 

@@ -429,6 +429,7 @@ Test(freeze, a_release_returns_everything_and_again_is_the_same)
     cr_expect_eq(world_do(world, &release), ERR_OK);
     cr_expect_eq(world_state(world), TASK_RELEASED);
     cr_expect_eq(world_available(world), 1000 * HOUR_MCS);
+    cr_expect_eq(world->plan.run_refunded_mcs, 3 * JOB_MCS);
     cr_expect_eq(world_do(world, &release), ERR_OK);
     cr_expect(world->plan.replayed);
 }
@@ -444,6 +445,21 @@ Test(freeze, a_release_of_some_tasks_leaves_the_others)
     release = release_command(3);
     cr_expect_eq(world_do(world, &release), ERR_INVALID_FIELD);
     cr_expect_str_eq(world->err.field, "task");
+}
+
+Test(freeze, a_release_of_some_that_wait_lets_the_others_be_looked_at_again)
+{
+    world_cap(world, VISION, CAP_GPUS, 3000);
+    cr_assert_eq(freeze("a", 1, 300), ERR_OK);
+    struct command command = freeze_command("b", 1, 300);
+    command.freeze.tasks = 3;
+    command.freeze.on_insufficient = INSUFFICIENT_WAIT;
+    cr_assert_eq(world_do(world, &command), ERR_OK);
+    command = release_command(1);
+    cr_assert_eq(world_do(world, &command), ERR_OK);
+    cr_expect_eq(world->plan.hold_wait, WAIT_STAY);
+    cr_expect_eq(world_promote(world), 1);
+    cr_expect_eq(world_state(world), TASK_FROZEN);
 }
 
 Test(freeze, a_release_leaves_what_has_started)

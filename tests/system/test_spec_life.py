@@ -1,0 +1,556 @@
+"""The life of a hold, rule by rule against the real daemon (SPEC 5.1 to 5.11, 5.13, 8.1).
+
+usage: test_spec_life.py COREHOURD SHIFT_CLOCK
+"""
+
+import world as w
+from world import GPU5, HOUR, at, utc
+
+
+class Life(w.Case):
+    def test_spec_5_1_a_hold_shows_the_strongest_state_of_its_tasks(self):
+        self.make()
+        self.freeze("h", tasks=4, time_limit_s=60)
+        self.assertEqual(self.hold("h")["state"], "frozen")
+        self.verb("h", "start", task=0, started_at=self.ago(50))
+        self.verb("h", "start", task=1, started_at=self.ago(50))
+        self.verb("h", "suspend", task=0, at=self.ago(40))
+        self.assertEqual(self.hold("h")["state"], "running")
+        self.verb("h", "suspend", task=1, at=self.ago(40))
+        self.assertEqual(self.hold("h")["state"], "suspended")
+        self.verb("h", "settle", task=0, ended_at=self.ago(30))
+        self.verb("h", "settle", task=1, ended_at=self.ago(30))
+        self.assertEqual(self.hold("h")["state"], "frozen")
+        self.verb("h", "release", tasks="2-3")
+        self.assertEqual(self.hold("h")["state"], "released")
+
+    def test_spec_5_2_full_mode_needs_a_limit_and_window_mode_freezes_the_window(self):
+        self.make()
+        self.assertEqual(self.freeze("a", 422, time_limit_s=...)["code"], "no_time_limit")
+        self.assertEqual(self.freeze("b", mode="window", time_limit_s=...)["seconds"], 300)
+        self.assertEqual(self.freeze("c", mode="window", time_limit_s=100)["seconds"], 100)
+        self.assertEqual(self.freeze("d", mode="window", time_limit_s=86400)["frozen_mcs"], GPU5)
+        self.assertEqual(self.freeze("e", time_limit_s=86400, tasks=2)["frozen_mcs"], 2 * 16000 * 86400)
+
+    def test_spec_5_2_what_is_not_given_comes_from_the_project_then_the_cluster(self):
+        cluster = {"mode": "window", "window_s": 60, "on_insufficient": "wait", "ttl_s": 1234}
+        self.make(cluster=cluster)
+        hold = self.freeze("a", time_limit_s=...)
+        self.assertEqual((hold["mode"], hold["seconds"]), ("window", 60))
+        self.assertAlmostEqual(w.seconds(hold["expires_at"]), self.now() + 1234, delta=5)
+        self.ok("PATCH", f"/projects/{self.project}", {"mode": "full", "ttl_s": 99}, {"If-Match": "*"})
+        self.assertEqual(self.freeze("b", 422, time_limit_s=...)["code"], "no_time_limit")
+        hold = self.freeze("b", window_s=..., mode="window", time_limit_s=...)
+        self.assertEqual(hold["seconds"], 60)
+        self.assertAlmostEqual(w.seconds(hold["expires_at"]), self.now() + 99, delta=5)
+        self.cap("jobs", 2)
+        self.freeze("c", 202)
+        self.ok("PATCH", f"/projects/{self.project}", {"on_insufficient": "reject", "mode": None}, {"If-Match": "*"})
+        self.short("d")
+        self.freeze("d", 202, on_insufficient="wait")
+
+    def test_spec_5_3_an_unbound_hold_expires_and_a_bound_one_does_not(self):
+        self.make()
+        self.freeze("h", ttl_s=50)
+        self.freeze("i", ttl_s=50)
+        self.freeze("j", ttl_s=50, tasks=3)
+        bound = self.verb("i", "bind", job_id="77", job_key="77@1")
+        self.assertIsNone(bound["expires_at"])
+        self.verb("j", "start", task=2, started_at=self.ago(0))
+        self.clock.move(51)
+        self.until(lambda: self.hold("h")["state"] == "expired")
+        self.assertEqual((self.hold("h")["frozen_mcs"], self.hold("i")["state"]), (0, "frozen"))
+        self.assertEqual(self.hold("j")["frozen_mcs"], 3 * GPU5)
+        self.assertEqual(self.balance()["frozen_mcs"], 4 * GPU5)
+
+    def test_spec_5_3_a_silent_agent_stops_the_ttl_and_a_returning_one_finds_a_full_one(self):
+        self.make()
+        self.feed()
+        self.freeze("h", ttl_s=200)
+        self.clock.move(400)
+        w.time.sleep(1.5)
+        self.assertEqual(self.hold("h")["state"], "frozen")
+        self.feed()
+        back = self.now()
+        w.time.sleep(1.2)
+        self.assertEqual(self.hold("h")["state"], "frozen")
+        self.clock.move_to(back + 110)
+        self.feed()
+        self.clock.move_to(back + 195)
+        w.time.sleep(1.2)
+        self.assertEqual(self.hold("h")["state"], "frozen")
+        self.clock.move_to(back + 205)
+        self.until(lambda: self.hold("h")["state"] == "expired")
+
+    def test_spec_5_4_heartbeats_charge_and_top_up_one_window(self):
+        self.make(cluster={"mode": "window"})
+        self.freeze("h", time_limit_s=1000)
+        start = self.now()
+        self.verb("h", "start", started_at=at(start))
+        for beat, used, frozen in ((60, 60, 300), (400, 400, 300), (800, 800, 200), (900, 900, 100)):
+            self.clock.move_to(start + beat)
+            self.assertEqual(self.beat("h"), ["ok"])
+            self.assertEqual(self.money()[:2], (16000 * used, 16000 * frozen), beat)
+        answer = self.verb("h", "settle", ended_at=at(start + 850))
+        self.assertEqual((answer["charged_mcs"], self.money()), (16000 * 850, (16000 * 850, 0, 1000000 * HOUR - 16000 * 850)))
+        self.assertEqual(answer["charged_mcs"] + answer["refunded_mcs"], 16000 * 1000 + answer["overrun_mcs"])
+
+    def test_spec_5_4_in_full_mode_a_heartbeat_only_says_that_it_lives(self):
+        self.make()
+        self.freeze("h")
+        self.verb("h", "start", started_at=self.ago(100))
+        self.assertEqual(self.beat("h"), ["ok"])
+        self.assertEqual(self.money()[:2], (0, GPU5))
+        self.assertAlmostEqual(w.seconds(self.hold("h")["last_seen_at"]), self.now(), delta=3)
+
+    def exhaust(self, policy):
+        self.make(cluster={"mode": "window", "on_exhausted": policy})
+        self.cap("month", "1.5")
+        self.freeze("h", time_limit_s=...)
+        self.verb("h", "start", started_at=self.ago(0))
+        start = self.now()
+        self.clock.move(250)
+        result = self.beat("h", when=start + 250)
+        return result, [(e["type"], e["hold"]) for e in self.feed()["events"]]
+
+    def test_spec_5_4_on_exhausted_continue_goes_on_over_the_cap_and_flags(self):
+        result, feed = self.exhaust("continue")
+        self.assertEqual((result, feed), (["ok"], []))
+        self.assertEqual(self.balance()["frozen_mcs"], GPU5)
+        self.assertIn("exhausted", self.hold("h")["flags"] + self.run_of("h").get("flags", []))
+
+    def test_spec_5_4_on_exhausted_notify_tells_the_feed(self):
+        result, feed = self.exhaust("notify")
+        self.assertEqual((result, feed), (["ok"], [("exhausted", f"{self.name}-h")]))
+        self.assertEqual(self.balance()["frozen_mcs"], GPU5)
+
+    def test_spec_5_4_on_exhausted_stop_tops_nothing_up_and_says_stop(self):
+        result, feed = self.exhaust("stop")
+        self.assertEqual((result, feed), (["stop"], [("stop", f"{self.name}-h")]))
+        self.assertEqual(self.money()[:2], (4000000, 800000))
+        # Once is enough; the run goes on until the adapter ends it, and is booked in full.
+        self.clock.move(100)
+        self.assertEqual(self.beat("h"), ["stop"])
+        self.assertEqual(len(self.feed()["events"]), 1)
+        answer = self.verb("h", "settle", ended_at=at(self.now()))
+        self.assertEqual(self.money()[:2], (answer["charged_mcs"], 0))
+        self.assertGreaterEqual(answer["charged_mcs"], 16000 * 350)
+
+    def test_spec_5_5_suspended_time_is_not_charged(self):
+        self.make(cluster={"mode": "window"})
+        self.freeze("h")
+        start = self.now() - 200
+        self.verb("h", "start", started_at=at(start))
+        self.assertEqual(self.verb("h", "suspend", at=at(start + 50))["state"], "suspended")
+        self.beat("h", when=start + 90)
+        self.assertLessEqual(self.money()[0], 50 * 16000)
+        self.assertEqual(self.verb("h", "resume", at=at(start + 100))["state"], "running")
+        self.verb("h", "suspend", at=at(start + 150))
+        self.verb("h", "resume", at=at(start + 160))
+        self.assertEqual(self.verb("h", "settle", ended_at=at(start + 200))["charged_mcs"], 16000 * 140)
+
+    def test_spec_5_6_the_suspended_total_wins_from_the_end_backwards(self):
+        self.make()
+        for key, total, seconds in (("a", 0, 200), ("b", 100, 100), ("c", 30, 170), ("d", 200, 0)):
+            self.freeze(key)
+            start = self.now() - 200
+            self.verb(key, "start", started_at=at(start))
+            self.verb(key, "suspend", at=at(start + 50))
+            self.verb(key, "resume", at=at(start + 100))
+            answer = self.verb(key, "settle", ended_at=at(start + 200), suspended_s=total)
+            self.assertEqual(answer["charged_mcs"], 16000 * seconds, key)
+        self.freeze("e")
+        self.refused_verb("invalid_field", 422, "e", "settle", started_at=self.ago(10), ended_at=self.ago(5), suspended_s=6)
+
+    def test_spec_5_5_a_resize_freezes_or_returns_the_difference(self):
+        self.make()
+        self.freeze("h", time_limit_s=600)
+        start = self.now() - 100
+        self.verb("h", "start", started_at=at(start))
+        two = {"gpus": [{"model": "a100", "count": 2}]}
+        self.verb("h", "resize", at=at(start + 100), resources=two)
+        self.assertEqual(self.balance()["frozen_mcs"], 16000 * 100 + 32000 * 500)
+        self.verb("h", "resize", at=at(start + 100), time_limit_s=300)
+        self.assertEqual(self.balance()["frozen_mcs"], 16000 * 100 + 32000 * 200)
+        self.clock.move(100)
+        answer = self.verb("h", "settle", ended_at=at(start + 200))
+        self.assertEqual(answer["charged_mcs"], 16000 * 100 + 32000 * 100)
+        self.assertEqual(self.balance()["frozen_mcs"], 0)
+
+    def test_spec_5_5_a_resize_that_does_not_fit_changes_nothing(self):
+        self.make()
+        self.cap("month", "3")
+        self.freeze("h", tasks=2)
+        self.verb("h", "start", started_at=self.ago(0))
+        before = self.everything(), self.hold("h")
+        problem = self.refused_verb("quota_insufficient", 409, "h", "resize", time_limit_s=301 + 100)
+        self.assertEqual(problem["violations"][0]["cap"], "month")
+        self.assertEqual((self.everything(), self.hold("h")), before)
+        self.verb("h", "resize", time_limit_s=100)
+        self.assertEqual(self.balance()["frozen_mcs"], 2 * 1600000)
+
+    def test_spec_5_5_another_account_is_refused_and_another_qos_rates_anew(self):
+        rows = [{"qos": "low", "gpus": {"a100": {"mcores": 8000}}}, *w.CARD["rows"]]
+        self.make(card={"rows": rows})
+        self.freeze("h")
+        self.refused_verb("invalid_state", 409, "h", "resize", account="other")
+        answer = self.verb("h", "resize", job={"qos": "low"})
+        self.assertEqual((answer["rate_mcores"], answer["frozen_mcs"]), (8000, GPU5 // 2))
+
+    def test_spec_5_5_a_waiting_task_changes_what_it_waits_for_and_keeps_its_place(self):
+        self.make()
+        self.cap("month", "1.4")
+        self.freeze("h")
+        self.freeze("a", 202, on_insufficient="wait")
+        self.freeze("b", 202, on_insufficient="wait", time_limit_s=5)
+        self.verb("a", "resize", 202, time_limit_s=200)
+        self.assertEqual(self.hold("b")["state"], "waiting")
+        self.verb("a", "resize", 202, time_limit_s=10)
+        self.assertEqual([self.hold(key)["state"] for key in "ab"], ["frozen", "frozen"])
+        self.assertEqual(self.balance()["frozen_mcs"], GPU5 + 240000)
+
+    def test_spec_5_6_allocated_is_charged_and_the_rest_is_refunded(self):
+        self.make()
+        self.freeze("h", resources={"gpus": [{"model": "a100", "count": 2}]})
+        one = {"cores": 4, "gpus": [{"model": "a100", "count": 1}]}
+        answer = self.verb("h", "settle", started_at=self.ago(100), ended_at=self.ago(0), allocated=one)
+        self.assertEqual((answer["charged_mcs"], answer["refunded_mcs"]), (1600000, 2 * GPU5 - 1600000))
+        self.freeze("i")
+        eight = {"gpus": [{"model": "a100", "count": 8}]}
+        answer = self.verb("i", "settle", started_at=self.ago(400), ended_at=self.ago(0), allocated=eight)
+        self.assertEqual((answer["charged_mcs"], answer["refunded_mcs"], answer["overrun_mcs"]), (51200000, 0, 51200000 - GPU5))
+        self.assertIn("overrun", self.hold("i")["flags"])
+
+    def test_spec_5_6_its_times_win_and_length_0_is_legal(self):
+        self.make()
+        self.freeze("h")
+        self.verb("h", "start", started_at=self.ago(100))
+        answer = self.verb("h", "settle", started_at=self.ago(80), ended_at=self.ago(50))
+        self.assertEqual(answer["charged_mcs"], 480000)
+        self.freeze("i")
+        then = self.ago(90000)
+        answer = self.verb("i", "settle", started_at=then, ended_at=then)
+        self.assertEqual((answer["charged_mcs"], answer["refunded_mcs"]), (0, GPU5))
+        self.freeze("j")
+        self.refused_verb("time_in_future", 422, "j", "settle", started_at=then, ended_at=at(self.now() + 310))
+        self.refused_verb("invalid_field", 422, "j", "settle", started_at=self.ago(10), ended_at=self.ago(20))
+        self.verb("j", "settle", started_at=then, ended_at=at(self.now() + 290))
+
+    def test_spec_5_7_waived_outcomes_are_charged_nothing_and_provisional_charges_come_back(self):
+        self.make(cluster={"mode": "window"})
+        self.freeze("h", time_limit_s=1000)
+        self.verb("h", "start", started_at=self.ago(100))
+        self.beat("h")
+        self.assertGreaterEqual(self.money()[0], 1600000)
+        answer = self.verb("h", "settle", ended_at=self.ago(0), outcome="node_fail")
+        self.assertEqual(answer["charged_mcs"], 0)
+        self.assertGreaterEqual(answer["waived_mcs"], 1600000)
+        self.assertEqual(self.money(), (0, 0, 1000000 * HOUR))
+        rows = self.usage(month=self.ago(0)[:7], group_by="outcome")
+        waived = [row for row in rows if row["kind"] == "waived"]
+        self.assertEqual([row["outcome"] for row in waived], ["node_fail"])
+        self.ok("PATCH", f"/organizations/{self.root}", {"waived_outcomes": ["preempted"]}, {"If-Match": "*"})
+        for key, outcome, charged in (("i", "node_fail", 1600000), ("j", "preempted", 0), ("k", "oom", 1600000)):
+            self.freeze(key)
+            answer = self.verb(key, "settle", started_at=self.ago(100), ended_at=self.ago(0), outcome=outcome)
+            self.assertEqual(answer["charged_mcs"], charged, outcome)
+
+    def test_spec_5_8_a_requeue_settles_and_freezes_the_next_in_one_step(self):
+        self.make()
+        self.cap("month", "1.5")
+        self.freeze("h")
+        self.verb("h", "start", started_at=self.ago(100))
+        answer = self.verb("h", "requeue", ended_at=self.ago(60), outcome="node_fail")
+        self.assertEqual((answer["state"], answer["charged_mcs"], answer["frozen_mcs"]), ("frozen", 0, GPU5))
+        self.verb("h", "start", attempt=1, started_at=self.ago(50))
+        answer = self.verb("h", "requeue", 202, attempt=1, ended_at=self.ago(0), outcome="preempted")
+        self.assertEqual((answer["state"], answer["charged_mcs"]), ("waiting", 800000))
+        self.cap("month", "5")
+        self.assertEqual(self.hold("h")["state"], "frozen")
+        events = [(e["type"], e["tasks"]) for e in self.feed()["events"]]
+        self.assertEqual(events, [("frozen", "0")])
+        self.verb("h", "settle", attempt=2, started_at=self.ago(10), ended_at=self.ago(0))
+        self.assertEqual(self.money()[:2], (800000 + 160000, 0))
+
+    def test_spec_5_9_a_release_returns_everything(self):
+        self.make()
+        self.freeze("h", tasks=5)
+        answer = self.verb("h", "release", reason="cancelled", tasks="0-1,4")
+        self.assertEqual((answer["refunded_mcs"], answer["frozen_mcs"]), (3 * GPU5, 2 * GPU5))
+        self.assertEqual(self.verb("h", "release")["refunded_mcs"], 2 * GPU5)
+        self.assertEqual(self.money(), (0, 0, 1000000 * HOUR))
+        self.refused_verb("invalid_field", 422, "h", "release", tasks="4-5")
+
+    def charge(self, key, status=201, **changes):
+        body = {**self.body(key, time_limit_s=...), "started_at": self.ago(100), "ended_at": self.ago(40), **changes}
+        answer = self.call("POST", "/charges", body)
+        self.assertEqual(answer.status, status, answer)
+        return answer.json
+
+    def test_spec_5_9_a_charge_makes_a_settled_hold_marked_unfrozen(self):
+        self.make(grant="0.1")
+        self.cap("month", "0.1")
+        answer = self.charge("c", job_key="9@1", outcome="completed", hosts=["node1"])
+        self.assertEqual((answer["state"], answer["charged_mcs"]), ("settled", 960000))
+        self.assertIn("unfrozen", answer["flags"])
+        self.assertEqual(self.money(), (960000, 0, HOUR // 10 - 960000))
+        self.assertEqual(self.charge("c", job_key="9@1", outcome="completed", hosts=["node1"])["charged_mcs"], 960000)
+        self.assertEqual(self.charge("c", 409)["code"], "id_reused")
+        self.assertEqual(self.freeze("c", 409)["code"], "id_reused")
+        self.assertEqual(self.money()[0], 960000)
+
+    def test_spec_5_9_non_members_are_booked_and_flagged(self):
+        self.make(project={"membership": "listed"})
+        self.assertIn("non_member", self.charge("c", user="stranger")["flags"])
+        self.assertEqual(self.money()[0], 960000)
+
+    def test_spec_5_9_an_unknown_account_goes_to_the_list_for_a_person_to_assign(self):
+        self.make()
+        answer = self.charge("c", account="nobody")
+        self.assertIn("unattributed", answer["flags"])
+        self.assertEqual(self.money()[0], 0)
+        self.assertEqual(self.charge("c", account="nobody")["id"], f"{self.name}-c")
+
+    def test_spec_5_10_refunds_never_exceed_the_charge(self):
+        self.make()
+        self.freeze("h")
+        self.verb("h", "settle", started_at=self.ago(100), ended_at=self.ago(40))
+        refund = {"id": f"{self.name}-r1", "hold": f"{self.name}-h", "core_hours": "0.10", "reason": "slow node"}
+        answer = self.ok("POST", "/refunds", refund)
+        self.assertEqual(answer["refunded_mcs"], 360000)
+        self.ok("POST", "/refunds", refund)
+        self.assertEqual(self.money()[0], 600000)
+        self.refused("id_reused", 409, "POST", "/refunds", {**refund, "core_hours": "0.11"})
+        more = {**refund, "id": f"{self.name}-r2", "core_hours": "0.2"}
+        self.assertEqual(self.call("POST", "/refunds", more).status // 100, 4)
+        rest = {key: value for key, value in more.items() if key != "core_hours"}
+        self.assertEqual(self.ok("POST", "/refunds", rest)["refunded_mcs"], 600000)
+        self.assertEqual(self.money(), (0, 0, 1000000 * HOUR))
+        self.refused("invalid_field", 422, "POST", "/refunds", {**refund, "id": f"{self.name}-r3", "reason": ...} if 0 else {k: v for k, v in refund.items() if k != "reason"})
+
+    def test_spec_5_11_corrections_go_up_and_down_and_cut_refunds(self):
+        self.make()
+        self.freeze("h")
+        start = self.now() - 200
+        self.verb("h", "settle", started_at=at(start), ended_at=at(start + 60))
+        why = {"source": "sacct", "reason": "found"}
+        self.assertEqual(self.verb("h", "correct", ended_at=at(start + 100), **why)["charged_mcs"], 1600000)
+        before = self.journal()
+        self.verb("h", "correct", ended_at=at(start + 100), **why)
+        self.assertEqual(self.journal(), before)
+        self.ok("POST", "/refunds", {"id": f"{self.name}-r", "hold": f"{self.name}-h", "mcs": 1000000, "reason": "x"})
+        self.assertEqual(self.money()[0], 600000)
+        answer = self.verb("h", "correct", ended_at=at(start + 50), **why)
+        self.assertEqual((answer["charged_mcs"], self.money()[0]), (800000, 0))
+        self.assertEqual(self.run_of("h")["refunds_mcs"], 800000)
+        self.verb("h", "correct", outcome="node_fail", **why)
+        self.assertEqual(self.money(), (0, 0, 1000000 * HOUR))
+        self.verb("h", "correct", outcome="completed", suspended_s=20, **why)
+        self.assertEqual(self.money()[0], 480000)
+        first = [entry for entry in self.journal() if entry["kind"] == "charge"]
+        self.assertEqual(sum(entry["amount_mcs"] for entry in first), 960000)
+        self.freeze("i")
+        self.refused_verb("invalid_state", 409, "i", "correct", ended_at=at(start + 50), **why)
+        self.refused_verb("invalid_field", 422, "h", "correct", ended_at=at(start + 50))
+
+
+class Waiting(w.Case):
+    def waits(self, key, **changes):
+        return self.freeze(key, 202, on_insufficient="wait", **changes)
+
+    def states(self, keys):
+        return "".join(self.hold(key)["state"][0] for key in keys)
+
+    def test_spec_5_13_waiting_tasks_are_frozen_in_order_when_a_settle_makes_room(self):
+        self.make()
+        self.cap("month", "2.7")
+        self.freeze("a")
+        self.freeze("b")
+        for key in "cde":
+            self.assertEqual(self.waits(key)["state"], "waiting")
+        self.assertEqual(self.balance()["waiting_mcs"], 3 * GPU5)
+        self.verb("a", "settle", started_at=self.ago(0), ended_at=self.ago(0))
+        self.assertEqual(self.states("cde"), "fww")
+        self.verb("b", "release")
+        self.assertEqual(self.states("cde"), "ffw")
+        self.cap("month", "4")
+        self.assertEqual(self.states("cde"), "fff")
+        events = self.feed()["events"]
+        self.assertEqual([(e["type"], e["hold"][-1]) for e in events], [("frozen", "c"), ("frozen", "d"), ("frozen", "e")])
+        self.assertEqual(self.balance()["waiting_mcs"], 0)
+
+    def test_spec_5_13_a_refund_a_grant_and_a_months_turn_make_room(self):
+        self.make(grant="1.4")
+        self.freeze("a")
+        self.verb("a", "settle", started_at=self.ago(300), ended_at=self.ago(0))
+        self.waits("b", ttl_s=31536000)
+        self.ok("POST", "/refunds", {"id": f"{self.name}-r", "hold": f"{self.name}-a", "reason": "x"})
+        self.assertEqual(self.states("b"), "f")
+        self.waits("c", ttl_s=31536000)
+        self.grant("g1", "1.4")
+        self.assertEqual(self.states("c"), "f")
+        self.grant("g2", "100")
+        self.cap("month", "2.7")
+        self.verb("b", "settle", started_at=self.ago(300), ended_at=self.ago(0))
+        self.waits("d", ttl_s=31536000)
+        self.clock.move_to(w.month_after(self.now()) + 1)
+        self.until(lambda: self.states("d") == "f")
+        self.clock.move(14 * 86400)
+
+    def test_spec_5_13_a_grant_that_starts_later_makes_room_when_it_starts(self):
+        self.make(grant=None)
+        self.grant("g", "10", start=at(self.now() + 500))
+        self.waits("a", ttl_s=10000)
+        self.clock.move(501)
+        self.until(lambda: self.states("a") == "f")
+
+    def test_spec_5_13_who_waits_holds_back_only_at_limits_that_fail_for_it(self):
+        self.make()
+        self.cap("gpus", 2)
+        self.freeze("a")
+        self.waits("b", resources={"gpus": [{"model": "a100", "count": 2}]})
+        problem = self.short("c")
+        self.assertEqual((problem["waiting_ahead"], problem["violations"][0]["missing"]), (1, 0))
+        self.freeze("d", resources={"cores": 1})
+        self.verb("a", "start", started_at=self.ago(0))
+        self.verb("a", "resize", time_limit_s=600)
+        self.verb("a", "requeue", ended_at=self.ago(0))
+        self.assertEqual(self.states("ab"), "fw")
+        self.verb("a", "release")
+        self.assertEqual(self.states("b"), "f")
+
+    def test_spec_5_13_what_exceeds_a_cap_by_itself_is_refused_even_with_wait(self):
+        self.make(grant=None)
+        self.cap("month", "1")
+        self.short("a", on_insufficient="wait")
+        self.cap("month", "100")
+        self.cap("job_gpus", 0)
+        self.short("a", on_insufficient="wait")
+        self.cap("job_gpus", 1)
+        self.waits("a")  # funds never do: a grant may come
+        self.cap("gpus", 1)
+        self.short("b", on_insufficient="wait", tasks=2)
+        self.waits("b", tasks=2, max_running=1)
+
+    def test_spec_5_13_unbound_waiting_holds_expire_and_the_ttl_starts_again_at_promotion(self):
+        self.make()
+        self.cap("gpus", 1)
+        self.freeze("a", ttl_s=100000)
+        self.waits("b", ttl_s=100)
+        self.waits("c", ttl_s=200)
+        self.clock.move(150)
+        self.until(lambda: self.states("b") == "e")
+        self.assertEqual(self.states("c"), "w")
+        self.verb("a", "release")
+        self.assertAlmostEqual(w.seconds(self.hold("c")["expires_at"]), self.now() + 200, delta=5)
+        self.assertEqual(self.balance()["waiting_mcs"], 0)
+
+    def test_spec_5_13_arrays_wait_and_are_promoted_whole(self):
+        self.make()
+        self.cap("month", "5")
+        self.freeze("a")
+        self.waits("b", tasks=3)
+        self.waits("c")
+        self.verb("b", "release", tasks="1")
+        self.assertEqual((self.states("b"), self.states("c")), ("f", "w"))
+        self.assertEqual(self.balance()["waiting_mcs"], GPU5)
+        self.verb("b", "release", tasks="2")
+        self.assertEqual(self.states("c"), "f")
+
+    def test_spec_5_13_those_behind_one_that_leaves_are_promoted(self):
+        self.make()
+        self.cap("gpus", 2)
+        self.freeze("a")
+        self.waits("b", resources={"gpus": [{"model": "a100", "count": 2}]})
+        self.waits("c")
+        self.assertEqual(self.states("bc"), "ww")
+        self.verb("b", "release")
+        self.assertEqual(self.states("bc"), "rf")
+
+    def test_spec_5_13_more_of_everything_in_a_long_queue_keeps_the_order(self):
+        self.make()
+        self.cap("jobs", 1)
+        self.freeze("x")
+        keys = [f"q{i}" for i in range(20)]
+        for key in keys:
+            self.waits(key, resources={"cores": 1})
+        for i, key in enumerate(["x"] + keys):
+            self.assertEqual(self.hold(key)["state"], "frozen")
+            if i % 2:
+                self.verb(key, "settle", started_at=self.ago(10), ended_at=self.ago(0))
+            else:
+                self.verb(key, "release")
+        promoted = [event["hold"].split("-")[-1] for event in self.feed()["events"]]
+        self.assertEqual(promoted, keys)
+
+
+class Months(w.Case):
+    def test_spec_8_1_a_run_over_new_year_is_split_where_the_zone_turns(self):
+        self.make(root={"timezone": "Asia/Shanghai"}, grant=None)
+        year = w.time.gmtime(self.now()).tm_year + 1
+        turn = utc(year, 1, 1) - 8 * 3600
+        self.clock.move_to(turn - 1000)
+        self.grant("g", "10000")
+        self.freeze("h", time_limit_s=10000, ttl_s=1000000)
+        self.verb("h", "start", started_at=at(self.now()))
+        self.clock.move_to(turn + 500)
+        # The elapsed part of the old month is charged when it ends.
+        self.until(lambda: self.months() == {f"{year - 1}-12": 16000000})
+        answer = self.verb("h", "settle", started_at=at(turn - 1000), ended_at=at(turn + 300), suspended_s=400)
+        self.assertEqual(answer["charged_mcs"], 900 * 16000)
+        # 400 s from the end backwards: 300 s of January, 100 s of December.
+        self.assertEqual(self.months(), {f"{year - 1}-12": 900 * 16000})
+        self.verb("h", "correct", suspended_s=0, source="sacct", reason="never")
+        self.assertEqual(self.months(), {f"{year - 1}-12": 16000000, f"{year}-01": 4800000})
+        refund = {"id": f"{self.name}-r", "hold": f"{self.name}-h", "mcs": 5000000, "reason": "x"}
+        self.ok("POST", "/refunds", refund)
+        self.assertEqual(self.months(), {f"{year - 1}-12": 15800000})
+        self.clock.move(14 * 86400)
+
+    def test_spec_8_1_days_of_25_and_23_hours_are_split_exactly(self):
+        self.make(root={"timezone": "Europe/Berlin"}, grant=None)
+        self.clock.move_to(utc(w.time.gmtime(self.now()).tm_year + 1, 11, 15))
+        self.grant("g", "10000")
+        year = w.time.gmtime(self.now()).tm_year
+        fall = utc(year, 10, 31) - ((utc(year, 10, 31) // 86400 + 4) % 7) * 86400  # the last Sunday
+        body = {**self.body("c", time_limit_s=..., resources={"cores": 1})}
+        body.update(started_at=at(fall - 86400), ended_at=at(fall + 2 * 86400))
+        self.ok("POST", "/charges", body)
+        day = w.time.strftime("%Y-%m-%d", w.time.gmtime(fall))
+        after = w.time.strftime("%Y-%m-%d", w.time.gmtime(fall + 86400))
+        rows = self.usage(group_by="day", **{"from": day, "to": after})
+        self.assertEqual({row["day"]: row["used_mcs"] // 1000 for row in rows}, {day: 25 * 3600} | {})
+
+    def test_spec_8_1_the_turn_charges_at_most_what_is_frozen(self):
+        self.make()
+        turn = w.month_after(self.now())
+        self.clock.move_to(turn - 1000)
+        self.freeze("h", time_limit_s=300, ttl_s=1000000)
+        self.verb("h", "start", started_at=at(self.now()))
+        self.clock.move_to(turn + 50)
+        self.until(lambda: self.balance()["frozen_mcs"] == 0)
+        self.assertEqual(self.months(), {at(turn - 1)[:7]: GPU5})
+        answer = self.verb("h", "settle", ended_at=at(turn + 20))
+        self.assertEqual((answer["charged_mcs"], answer["overrun_mcs"]), (16000 * 1020, 16000 * 720))
+        self.assertEqual(self.months(), {at(turn - 1)[:7]: 16000000, at(turn)[:7]: 320000})
+        self.clock.move(14 * 86400)
+
+    def test_spec_8_1_resized_over_months_each_second_has_its_rate(self):
+        self.make()
+        turn = w.month_after(self.now())
+        self.clock.move_to(turn - 100)
+        self.freeze("h", time_limit_s=1000, ttl_s=1000000)
+        self.verb("h", "start", started_at=at(turn - 100))
+        self.clock.move_to(turn - 50)
+        self.verb("h", "resize", at=at(turn - 50), resources={"gpus": [{"model": "a100", "count": 2}]})
+        self.clock.move_to(turn + 50)
+        self.verb("h", "resize", at=at(turn + 50), resources={"cores": 1})
+        self.clock.move_to(turn + 100)
+        self.verb("h", "settle", ended_at=at(turn + 100))
+        old, new = at(turn - 1)[:7], at(turn)[:7]
+        self.assertEqual(self.months(), {old: 50 * 16000 + 50 * 32000, new: 50 * 32000 + 50 * 1000})
+        self.clock.move(14 * 86400)
+
+
+if __name__ == "__main__":
+    w.main(__name__)

@@ -37,6 +37,12 @@ class Pages(unittest.TestCase):
                     with self.subTest(page=page.name, name=one):
                         self.assertTrue((SOURCE / one).exists())
 
+    def test_every_metric_is_explained_and_no_other(self):
+        page = (SOURCE / "docs/operations.md").read_text(encoding="utf-8")
+        explained = set(re.findall(r"`((?:corehour|process)_[a-z_]+)[`{]", page))
+        source = (SOURCE / "server/metrics.c").read_text(encoding="utf-8")
+        self.assertEqual(explained, set(re.findall(r'"((?:corehour|process)_[a-z_]+)"', source)))
+
     def test_a_page_begins_with_its_title(self):
         for page in PAGES:
             with self.subTest(page=page.name):

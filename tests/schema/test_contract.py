@@ -13,6 +13,7 @@ import unittest
 SOURCE = pathlib.Path(sys.argv.pop(1))
 sys.path.insert(0, str(SOURCE / "schema/gen"))
 
+import config_md  # noqa: E402
 import errors_md  # noqa: E402
 
 DOCUMENT_PATH = SOURCE / "schema/api/openapi.json"
@@ -160,6 +161,22 @@ class Shapes(unittest.TestCase):
         self.assertEqual(bodies["/v1/batch"], bound("LIMIT_BATCH_BYTES"))
         self.assertEqual(bodies["/v1/events"], bound("LIMIT_BATCH_BYTES"))
         self.assertEqual(bodies["/v1/heartbeats"], bound("LIMIT_HEARTBEAT_BYTES"))
+
+
+class Keys(unittest.TestCase):
+    def test_every_configuration_key_is_read_by_the_daemon(self):
+        source = "".join(path.read_text(encoding="utf-8") for path in (SOURCE / "server").glob("*.c"))
+        for row in config_md.read_rows(SOURCE / "schema/config.def"):
+            with self.subTest(key=row["name"]):
+                self.assertRegex(source, rf"config(->|\.){row['name']}\b")
+
+    def test_every_default_is_in_its_range(self):
+        for row in config_md.read_rows(SOURCE / "schema/config.def"):
+            with self.subTest(key=row["name"]):
+                if row["type"] in ("INTEGER", "SWITCH"):
+                    self.assertTrue(int(row["min"]) <= int(row["default"]) <= int(row["max"]))
+                if row["type"] == "TEXT":
+                    self.assertTrue(int(row["min"]) <= len(row["default"].encode()) <= int(row["max"]))
 
 
 class Layout(unittest.TestCase):

@@ -14,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "server"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import daemon as d  # noqa: E402
 
 HOUR = 3600000  # mcs of a core-hour

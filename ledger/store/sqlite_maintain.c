@@ -88,15 +88,15 @@ enum error_code sqlite_connection_expect_no_fault(struct sqlite_connection *conn
     if (result == SQLITE_OK) {
         result = sqlite3_step(statement);
     }
+    if (result != SQLITE_ROW && result != SQLITE_DONE) {
+        (void)sqlite3_finalize(statement);
+        return sqlite_connection_fail(connection, result, pragma, err);
+    }
+    const char *text =
+        result == SQLITE_DONE ? "ok" : (const char *)sqlite3_column_text(statement, 0);
     enum error_code code = ERR_OK;
-    if (result == SQLITE_ROW) {
-        const char *text = (const char *)sqlite3_column_text(statement, 0);
-        text = text == NULL ? "?" : text;
-        if (strcmp(text, "ok") != 0) {
-            code = error_set(err, ERR_INTERNAL, "%s finds: %s", pragma, text);
-        }
-    } else if (result != SQLITE_DONE) {
-        code = sqlite_connection_fail(connection, result, pragma, err);
+    if (text == NULL || strcmp(text, "ok") != 0) {
+        code = error_set(err, ERR_INTERNAL, "%s finds: %s", pragma, text == NULL ? "?" : text);
     }
     (void)sqlite3_finalize(statement);
     return code;

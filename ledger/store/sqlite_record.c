@@ -147,12 +147,14 @@ enum error_code sqlite_record_read(sqlite3_stmt *statement,
                                    void *ret_record,
                                    struct error *err)
 {
-    for (size_t i = 0; i < type->field_count; i++) {
-        if (!read_field(statement, (int)i, &type->fields[i], ret_record)) {
-            return error_set(err, ERR_INTERNAL,
-                             "the ledger is damaged or out of memory: unreadable %s of a %s",
-                             type->fields[i].name, type->name);
-        }
+    size_t i = 0;
+    while (i < type->field_count && read_field(statement, (int)i, &type->fields[i], ret_record)) {
+        i++;
     }
-    return ERR_OK;
+    if (i == type->field_count) {
+        return ERR_OK;
+    }
+    return error_set(err, ERR_INTERNAL,
+                     "the ledger is damaged or out of memory: unreadable %s of a %s",
+                     type->fields[i].name, type->name);
 }

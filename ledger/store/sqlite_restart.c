@@ -59,21 +59,26 @@ enum error_code sqlite_restart_check(struct sqlite_connection *connection, struc
     const struct record_type *type = &record_types[RECORD_ROOT_STATE];
     sqlite3_stmt *statement = connection->statements[QUERY_SELECT_ALL_ROOT_STATES];
     (void)sqlite3_bind_int64(statement, 1, INT64_MAX);
+    struct root_state state = {.root_no = 0};
     enum error_code code = ERR_OK;
+    bool agrees = true;
     int result = sqlite3_step(statement);
-    for (; result == SQLITE_ROW && code == ERR_OK; result = sqlite3_step(statement)) {
-        struct root_state state = {.root_no = 0};
+    while (result == SQLITE_ROW && code == ERR_OK && agrees) {
         code = sqlite_record_read(statement, type, &state, err);
-        if (code == ERR_OK && !end_agrees(connection, &state)) {
-            code = error_set(err, ERR_INTERNAL,
-                             "the journal of root %lld does not end where it should: run "
-                             "corehourd check, restore a backup",
-                             (long long)state.root_no);
-        }
+        agrees = code == ERR_OK && end_agrees(connection, &state);
+        result = agrees ? sqlite3_step(statement) : result;
     }
     (void)sqlite3_reset(statement);
-    if (code == ERR_OK && result != SQLITE_DONE) {
-        return sqlite_connection_fail(connection, result, "reading the journal's end", err);
+    if (code != ERR_OK) {
+        return code;
     }
-    return code;
+    if (!agrees) {
+        return error_set(err, ERR_INTERNAL,
+                         "the journal of root %lld does not end where it should: run corehourd "
+                         "check, restore a backup",
+                         (long long)state.root_no);
+    }
+    return result == SQLITE_DONE
+               ? ERR_OK
+               : sqlite_connection_fail(connection, result, "reading the journal's end", err);
 }

@@ -280,6 +280,7 @@ static enum error_code resize_waiting(struct booking *booking,
         hold_move_untouched(&view->hold, TASK_FROZEN);
         freeze->mcs = view->hold.untouched * hold_task_mcs(&view->hold);
     }
+    plan->requested_mcs = freeze->mcs;
     enum error_code code = booking_check(booking, freeze, err);
     if (code == ERR_QUOTA_INSUFFICIENT && plan_is_beyond(plan)) {
         return code;

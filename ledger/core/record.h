@@ -388,7 +388,7 @@ struct hold {
     int64_t card_version; /* SPEC 7.4 */
     int64_t rate_mcores;  /* of one task */
     int64_t mgpus;        /* of one task */
-    int64_t seconds;      /* frozen per task at first */
+    int64_t seconds;      /* that an untouched task freezes */
     int64_t frozen_mcs;   /* now */
     int64_t used_mcs;     /* charges less refunds */
     int64_t flags;        /* enum hold_flag */

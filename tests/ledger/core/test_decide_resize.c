@@ -220,6 +220,7 @@ Test(resize, what_waits_changes_what_it_waits_for_and_keeps_its_place)
     cr_expect_eq(world->nodes[VISION].counter.waiting_mcs, 2 * 600 * SECOND_MCS + 2 * JOB_MCS);
     resize = resize_command(-1, NOT_GIVEN, 3, 0);
     cr_expect_eq(act(resize), ERR_QUOTA_INSUFFICIENT, "more than the cap by itself");
+    cr_expect_eq(world->plan.requested_mcs, 3 * JOB_MCS);
 }
 
 Test(resize, what_waits_and_now_fits_is_promoted_at_its_turn)

@@ -168,7 +168,7 @@ class Keys(unittest.TestCase):
         source = "".join(path.read_text(encoding="utf-8") for path in (SOURCE / "server").glob("*.c"))
         for row in config_md.read_rows(SOURCE / "schema/config.def"):
             with self.subTest(key=row["name"]):
-                self.assertRegex(source, rf"config(->|\.){row['name']}\b")
+                self.assertTrue(re.search(rf"config(->|\.){row['name']}\b", source), "no code reads it")
 
     def test_every_default_is_in_its_range(self):
         for row in config_md.read_rows(SOURCE / "schema/config.def"):

@@ -6,6 +6,10 @@
  * makes every write and every checkpoint, held apart from other processes by a lock file; readers
  * are opened read-only and never checkpoint, not even by being the last to close.
  *
+ * After a kill the index of the WAL has to be made anew by whoever comes first. A read-only
+ * connection does that as well: it only writes the shared memory file beside the database (and so
+ * must run as a user who may), never the database or the WAL.
+ *
  * The database file is never opened or closed by hand while a connection has it: close() would drop
  * SQLite's POSIX locks.
  */
@@ -44,6 +48,7 @@ static const char *const pragmas[] = {
 static const char *const writer_pragmas[] = {
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
+    "PRAGMA cache_size = -32768",
     "PRAGMA journal_size_limit = 67108864",
 };
 
@@ -323,6 +328,18 @@ static enum error_code set_up_writer(struct sqlite_connection *connection, struc
     return code;
 }
 
+/* What a killed writer left in the WAL is copied before there is anyone who waits. A full disk is
+ * no reason not to serve; the next checkpoint tries again. */
+static enum error_code catch_up(struct sqlite_connection *connection, struct error *err)
+{
+    int result =
+        sqlite3_wal_checkpoint_v2(connection->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    if (result == SQLITE_OK || result == SQLITE_BUSY || (result & 0xff) == SQLITE_FULL) {
+        return ERR_OK;
+    }
+    return sqlite_connection_fail(connection, result, "checkpoint", err);
+}
+
 static enum error_code set_up(struct sqlite_connection *connection, struct error *err)
 {
     bool writes = connection->access != STORE_READ;
@@ -353,6 +370,9 @@ static enum error_code set_up(struct sqlite_connection *connection, struct error
     }
     if (code == ERR_OK) {
         code = prepare_all(connection, err);
+    }
+    if (code == ERR_OK && writes) {
+        code = catch_up(connection, err);
     }
     return code;
 }

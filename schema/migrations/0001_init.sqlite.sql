@@ -8,7 +8,7 @@
 --
 -- Rows that are found by a small composite key stand in WITHOUT ROWID tables; what has a number of its own and grows at the
 -- end (hold, dims, ...) in rowid tables. Where a record has its root in the key, the root leads, so that the table can be
--- cut by roots.
+-- cut by roots. An index of a rowid table ends with the row's number by itself: naming it would store it twice.
 --
 -- Foreign keys are declared, and enforced at commit, on tables that change seldom or once a batch. Those that every freeze or
 -- settlement appends to (hold, hold_id, job, task, run, entry, waiting, feed_event) have none: each would cost a look-up a row,
@@ -40,8 +40,8 @@ CREATE TABLE node (
     timezone          TEXT NOT NULL,
     caps              TEXT NOT NULL                                    -- kind:model_no:limit:soft
 ) STRICT;
-CREATE INDEX node_by_parent ON node (parent_no, node_no);
-CREATE INDEX node_by_root ON node (root_no, node_no);
+CREATE INDEX node_by_parent ON node (parent_no);
+CREATE INDEX node_by_root ON node (root_no);
 
 -- Names lead to numbers: nodes, clusters, GPU models, mappings, ids of grants and refunds.
 CREATE TABLE name (
@@ -152,9 +152,9 @@ CREATE TABLE "grant" (
     id            TEXT NOT NULL,
     note          TEXT NOT NULL
 ) STRICT;
-CREATE INDEX grant_by_node ON "grant" (node_no, end_s, grant_no);
-CREATE INDEX grant_by_end ON "grant" (end_s, grant_no) WHERE ended = 0;
-CREATE INDEX grant_by_start ON "grant" (start_s, grant_no);
+CREATE INDEX grant_by_node ON "grant" (node_no, end_s);
+CREATE INDEX grant_by_end ON "grant" (end_s) WHERE ended = 0;
+CREATE INDEX grant_by_start ON "grant" (start_s);
 
 -- Grants, transfers and withdrawals as commanded, for their replays.
 CREATE TABLE movement (
@@ -223,11 +223,11 @@ CREATE TABLE hold (
     partition       TEXT NOT NULL,
     qos             TEXT NOT NULL
 ) STRICT;
-CREATE INDEX hold_closed ON hold (project_no, hold_no)
+CREATE INDEX hold_closed ON hold (project_no)
     WHERE count_waiting + count_frozen + count_running + count_suspended = 0;
-CREATE INDEX hold_open ON hold (project_no, frozen_mcs DESC, hold_no)
+CREATE INDEX hold_open ON hold (project_no, frozen_mcs DESC)
     WHERE count_waiting + count_frozen + count_running + count_suspended > 0;
-CREATE INDEX hold_due ON hold (due_s, hold_no) WHERE due_s > 0;
+CREATE INDEX hold_due ON hold (due_s) WHERE due_s > 0;
 
 -- Ids of holds and charges, unique in a cluster (SPEC 6.1).
 CREATE TABLE hold_id (
@@ -318,7 +318,7 @@ CREATE TABLE adjustment (
     source        TEXT NOT NULL,
     reason        TEXT NOT NULL
 ) STRICT;
-CREATE INDEX adjustment_by_hold ON adjustment (hold_no, adjustment_no);
+CREATE INDEX adjustment_by_hold ON adjustment (hold_no);
 
 -- What waits for room, in order of arrival (SPEC 5.13).
 CREATE TABLE waiting (

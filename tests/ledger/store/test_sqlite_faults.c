@@ -114,22 +114,22 @@ static void survive_every_call(enum fault fault, bool lasting)
     cr_assert_gt(nth, 8, "the fault struck only %d times", (int)nth - 1);
 }
 
-Test(sqlite_faults, one_failing_call_loses_nothing_and_leaves_nothing_half_done, .timeout = 100)
+Test(sqlite_faults, one_failing_call_loses_nothing_and_leaves_nothing_half_done, .timeout = 280)
 {
     survive_every_call(FAULT_EIO, false);
 }
 
-Test(sqlite_faults, service_returns_when_a_broken_disk_is_back, .timeout = 100)
+Test(sqlite_faults, service_returns_when_a_broken_disk_is_back, .timeout = 280)
 {
     survive_every_call(FAULT_EIO, true);
 }
 
-Test(sqlite_faults, a_full_disk_refuses_and_loses_nothing, .timeout = 100)
+Test(sqlite_faults, a_full_disk_refuses_and_loses_nothing, .timeout = 280)
 {
     survive_every_call(FAULT_ENOSPC, false);
 }
 
-Test(sqlite_faults, service_returns_when_there_is_room_again, .timeout = 100)
+Test(sqlite_faults, service_returns_when_there_is_room_again, .timeout = 280)
 {
     survive_every_call(FAULT_ENOSPC, true);
 }
@@ -170,7 +170,7 @@ static bool lose_power(struct test_random *random, int64_t nth)
     return struck;
 }
 
-Test(sqlite_faults, what_was_answered_is_there_after_a_power_cut_at_any_call, .timeout = 200)
+Test(sqlite_faults, what_was_answered_is_there_after_a_power_cut_at_any_call, .timeout = 280)
 {
     struct test_random random;
     test_random_init(&random, "what_was_answered_is_there_after_a_power_cut_at_any_call");

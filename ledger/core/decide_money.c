@@ -213,27 +213,34 @@ static bool gives(const struct view *view, int32_t row)
            grant->available_mcs > 0 && funds_row_is_valid(grant, view->now_s);
 }
 
-/* Make sure that each row that is to give mcs has one to receive it. Before anything moves: rows
- * shift. */
+/* Make sure that there is a row to receive what a giving row gives. */
+static bool make_row(struct view *view, const struct grant *from)
+{
+    if (receiving_row(view, view->nodes[1].node.node_no, from->end_s) >= 0) {
+        return true;
+    }
+    if (view->grant_count == VIEW_GRANTS) {
+        return false;
+    }
+    insert_row(view, from);
+    return true;
+}
+
+/* The rows for mcs, before anything moves: rows shift. */
 static enum error_code make_rows(struct view *view, int64_t mcs, struct error *err)
 {
-    for (int32_t i = 0; i < view->grant_count && mcs > 0; i++) {
-        if (!gives(view, i)) {
-            continue;
+    bool room = true;
+    for (int32_t i = 0; i < view->grant_count && mcs > 0 && room; i++) {
+        if (gives(view, i)) {
+            struct grant from = view->grants[i];
+            mcs -= from.available_mcs < mcs ? from.available_mcs : mcs;
+            room = make_row(view, &from);
         }
-        struct grant from = view->grants[i];
-        mcs -= from.available_mcs < mcs ? from.available_mcs : mcs;
-        if (receiving_row(view, view->nodes[1].node.node_no, from.end_s) >= 0) {
-            continue;
-        }
-        if (view->grant_count == VIEW_GRANTS) {
-            return error_set_field(err, ERR_TOO_MANY_DRAWS, "core_hours",
-                                   "the transfer would take from too many grants: send less at a "
-                                   "time");
-        }
-        insert_row(view, &from);
     }
-    return ERR_OK;
+    return room ? ERR_OK
+                : error_set_field(err, ERR_TOO_MANY_DRAWS, "core_hours",
+                                  "the transfer would take from too many grants: send less at a "
+                                  "time");
 }
 
 static enum error_code check_transfer(const struct view *view,

@@ -9,6 +9,7 @@
 #include "ledger/core/attempt.h"
 #include "ledger/core/decide.h"
 #include "ledger/core/hold_state.h"
+#include "ledger/core/new_hold.h"
 #include "ledger/core/run_facts.h"
 
 /* What is special about settling an attempt by where it stands. */
@@ -134,22 +135,12 @@ enum error_code decide_settle(struct view *view,
     return code;
 }
 
-static const struct node *closed_node(const struct view *view)
-{
-    for (int32_t i = 0; i < view->node_count; i++) {
-        if (view->nodes[i].node.state == NODE_CLOSED) {
-            return &view->nodes[i].node;
-        }
-    }
-    return NULL;
-}
-
 /* No room for the next attempt: it waits, or in a closed node is released (SPEC 5.8). */
 static void wait_or_release(struct booking *booking)
 {
     struct view *view = booking->view;
     struct plan *plan = booking->plan;
-    const struct node *closed = closed_node(view);
+    const struct node *closed = view_closed_node(view);
     if (closed == NULL) {
         view->run.state = TASK_WAITING;
         task_move(view, TASK_WAITING);

@@ -45,6 +45,16 @@ void new_hold_name(struct view *view, const char *id, const struct command_job *
     }
 }
 
+const struct node *view_closed_node(const struct view *view)
+{
+    for (int32_t i = 0; i < view->node_count; i++) {
+        if (view->nodes[i].node.state == NODE_CLOSED) {
+            return &view->nodes[i].node;
+        }
+    }
+    return NULL;
+}
+
 enum error_code new_hold_check_open(const struct view *view, struct error *err)
 {
     if (view->cluster.state == NODE_CLOSED) {
@@ -52,16 +62,14 @@ enum error_code new_hold_check_open(const struct view *view, struct error *err)
                          "cluster %s is closed to new freezes: submit to another one",
                          view->cluster.name);
     }
-    for (int32_t i = 0; i < view->node_count; i++) {
-        const struct node *node = &view->nodes[i].node;
-        if (node->state == NODE_CLOSED) {
-            return error_set(err, ERR_NODE_CLOSED,
-                             "%s %s is closed to new freezes: use another account%s%s",
-                             NODE_KINDS[node->kind], node->name,
-                             node->contact[0] != '\0' ? ", or ask: " : "", node->contact);
-        }
+    const struct node *node = view_closed_node(view);
+    if (node == NULL) {
+        return ERR_OK;
     }
-    return ERR_OK;
+    return error_set(err, ERR_NODE_CLOSED,
+                     "%s %s is closed to new freezes: use another account%s%s",
+                     NODE_KINDS[node->kind], node->name,
+                     node->contact[0] != '\0' ? ", or ask: " : "", node->contact);
 }
 
 bool new_hold_is_guest(const struct view *view)

@@ -14,6 +14,9 @@ MUST_USE enum error_code new_hold_check_resources(const struct resources *resour
 /* Id and job of the hold, as given. */
 void new_hold_name(struct view *view, const char *id, const struct command_job *job);
 
+/* The first closed node of the path, from the member up, or NULL. */
+const struct node *view_closed_node(const struct view *view);
+
 /* The cluster and every node of the path are open: ERR_OK or ERR_NODE_CLOSED (SPEC 2.4). */
 MUST_USE enum error_code new_hold_check_open(const struct view *view, struct error *err);
 

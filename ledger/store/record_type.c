@@ -163,12 +163,12 @@ static const struct record_field rate_row_fields[] = {
 
 static const struct record_field grant_fields[] = {
     I64(grant, grant_no),
-    I64(grant, root_no),
-    I64(grant, node_no),
+    I64_FIXED(grant, root_no),
+    I64_FIXED(grant, node_no),
     I32(grant, kind),
     I32(grant, ended),
-    I64(grant, start_s),
-    I64(grant, end_s),
+    I64_FIXED(grant, start_s),
+    I64_FIXED(grant, end_s),
     I64(grant, granted_mcs),
     I64(grant, in_mcs),
     I64(grant, out_mcs),

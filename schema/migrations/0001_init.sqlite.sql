@@ -225,7 +225,8 @@ CREATE TABLE hold (
 ) STRICT;
 CREATE INDEX hold_closed ON hold (project_no)
     WHERE count_waiting + count_frozen + count_running + count_suspended = 0;
-CREATE INDEX hold_open ON hold (project_no, frozen_mcs DESC)
+-- By number, so that freezes append to it whatever their project: a list by project reads through it.
+CREATE INDEX hold_open ON hold (hold_no, project_no, frozen_mcs)
     WHERE count_waiting + count_frozen + count_running + count_suspended > 0;
 CREATE INDEX hold_due ON hold (due_s) WHERE due_s > 0;
 

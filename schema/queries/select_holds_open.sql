@@ -8,7 +8,7 @@ SELECT
     count_running, count_suspended, count_settled, count_released, count_expired, own_open,
     card_version, rate_mcores, mgpus, seconds, frozen_mcs, used_mcs, flags, content, cores,
     memory_mib, gpus, draws, id, job_id, job_key, job_name, partition, qos
-FROM hold
+FROM hold INDEXED BY hold_open
 WHERE project_no = ?1
     AND count_waiting + count_frozen + count_running + count_suspended > 0
 ORDER BY frozen_mcs DESC, hold_no

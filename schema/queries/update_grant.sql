@@ -1,14 +1,11 @@
 -- update_grant: a grant that is there, found by its key; no row is changed when it is not.
+--   root_no, node_no, start_s, end_s never change and stay as inserted.
 -- Parameters: ?1 to ?19, the columns in the order of the table.
 -- Columns: none.
 UPDATE "grant"
 SET
-    root_no = ?2,
-    node_no = ?3,
     kind = ?4,
     ended = ?5,
-    start_s = ?6,
-    end_s = ?7,
     granted_mcs = ?8,
     in_mcs = ?9,
     out_mcs = ?10,

@@ -225,3 +225,13 @@ void random_record(struct test_random *random,
         }
     }
 }
+
+void record_keep_fixed(const struct record_type *type, const void *from, void *to)
+{
+    for (size_t f = 0; f < type->field_count; f++) {
+        const struct record_field *field = &type->fields[f];
+        if (field->fixed) {
+            memcpy((char *)to + field->offset, (const char *)from + field->offset, sizeof(int64_t));
+        }
+    }
+}

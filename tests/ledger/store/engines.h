@@ -70,4 +70,7 @@ void random_record(struct test_random *random,
         (void)err;                                                \
     } while (0)
 
+/* Copy what a put does not change: a record that is to replace another keeps it. */
+void record_keep_fixed(const struct record_type *type, const void *from, void *to);
+
 #endif

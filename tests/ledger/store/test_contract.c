@@ -65,6 +65,9 @@ ON_EVERY_ENGINE(store, every_record_comes_back_as_it_was_put)
             if (place == ROWS || (type->append_only && place < count)) {
                 continue;
             }
+            if (place < count) {
+                record_keep_fixed(type, &rows[place], &record);
+            }
             rows[place] = record;
             count += place == count;
             if (type->append_only) {
@@ -219,6 +222,7 @@ static void fill(struct test_random *random,
             continue;
         }
         if (found) {
+            record_keep_fixed(type, &there, &record);
             OK(store_put(a, type, &record, err));
             OK(store_put(b, type, &record, err));
         } else {

@@ -28,7 +28,8 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-ulimit -n 8192 2> /dev/null || true # a thousand connections have two ends
+# shellcheck disable=SC3045 # dash and bash have it: a thousand connections have two ends
+ulimit -n 8192 2> /dev/null || true
 sections=${sections:-freeze cycle batch latency steps gap hot memory disk history}
 
 here=$(cd "$(dirname "$0")" && pwd)

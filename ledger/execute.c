@@ -123,6 +123,9 @@ static enum error_code run_new(struct ledger *ledger,
         result_of_replay(ledger, command, result);
         return ERR_OK;
     }
+    if (code == ERR_OK && command->kind == COMMAND_CHARGE) {
+        code = unattributed_assign(ledger, command, err);
+    }
     if (code == ERR_OK) {
         code = decide_and_apply(ledger, decision, command, err);
     }

@@ -103,6 +103,32 @@ static struct cell *find(struct ledger *ledger, int64_t cluster_no, const char *
     return working_set_find(ledger->set, RECORD_UNATTRIBUTED, &key);
 }
 
+static enum error_code check_same(const struct unattributed *known,
+                                  const struct command *command,
+                                  struct error *err)
+{
+    const struct digest16 content = load_content(command);
+    if (memcmp(&known->content, &content, sizeof content) == 0) {
+        return ERR_OK;
+    }
+    return error_set_field(err, ERR_ID_REUSED, "id", "%s was used before with other content",
+                           command->charge.id);
+}
+
+enum error_code
+unattributed_assign(struct ledger *ledger, const struct command *command, struct error *err)
+{
+    struct cell *cell = find(ledger, ledger->view.hold.cluster_no, command->charge.id);
+    if (!cell_exists(cell)) {
+        return working_set_failure(ledger->set, err);
+    }
+    const enum error_code code = check_same(cell_record(cell), command, err);
+    if (code == ERR_OK && !command->dry_run) {
+        working_set_remove(ledger->set, cell);
+    }
+    return code;
+}
+
 enum error_code unattributed_charge(struct ledger *ledger,
                                     const struct command *command,
                                     struct ledger_result *result,
@@ -121,10 +147,9 @@ enum error_code unattributed_charge(struct ledger *ledger,
     cell = find(ledger, cluster->cluster_no, command->charge.id);
     if (cell_exists(cell)) {
         const struct unattributed *known = cell_record(cell);
-        struct digest16 content = load_content(command);
-        if (memcmp(&known->content, &content, sizeof content) != 0) {
-            return error_set_field(err, ERR_ID_REUSED, "id",
-                                   "%s was used before with other content", command->charge.id);
+        code = check_same(known, command, err);
+        if (code != ERR_OK) {
+            return code;
         }
         result->replayed = true;
         answer(cluster, known, result);

@@ -18,4 +18,13 @@ MUST_USE enum error_code unattributed_charge(struct ledger *ledger,
                                              struct ledger_result *result,
                                              struct error *err);
 
+/**
+ * A charge whose account is known now leaves the list: the caller has loaded it and books it next, in
+ * the same transaction. Without effect where the list does not have it.
+ *
+ * ERR_ID_REUSED when the list has other content under its id.
+ */
+MUST_USE enum error_code
+unattributed_assign(struct ledger *ledger, const struct command *command, struct error *err);
+
 #endif

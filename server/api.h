@@ -70,6 +70,7 @@ void api_get_balance(struct request *request);
 void api_list_holds(struct request *request);
 void api_list_grants(struct request *request);
 void api_list_tokens(struct request *request);
+void api_list_unattributed(struct request *request);
 void api_report_usage(struct request *request);
 void api_read_journal(struct request *request);
 

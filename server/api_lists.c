@@ -220,7 +220,7 @@ void api_list_holds(struct request *request)
     request_answer_by_reading(request, write_holds);
 }
 
-/* ---- grants and tokens: short lists, paged by their position */
+/* ---- grants, tokens, usage of unknown accounts: short lists, paged by their position */
 
 struct short_list {
     struct json_out *out;
@@ -269,26 +269,48 @@ static bool write_token(void *context, const void *record)
     return !list->has_more;
 }
 
+static bool write_unattributed_row(void *context, const void *record)
+{
+    struct short_list *list = context;
+    const struct unattributed *row = record;
+    if (is_on_page(list)) {
+        json_out_object_open(list->out, NULL);
+        encode_unattributed(list->out, row);
+        json_out_object_close(list->out);
+    }
+    return !list->has_more;
+}
+
+/* Which rows a short list has, and how one is written. */
+struct short_list_kind {
+    const char *name; /* in page tokens */
+    enum select_kind select;
+    ledger_row_fn write;
+};
+
+static const struct short_list_kind grants_kind = {"grants", SELECT_GRANTS_OF_NODE, write_grant};
+static const struct short_list_kind tokens_kind = {"tokens", SELECT_TOKENS, write_token};
+static const struct short_list_kind unattributed_kind = {"unattributed", SELECT_UNATTRIBUTED,
+                                                         write_unattributed_row};
+
 static enum error_code write_short_list(struct request *request,
                                         struct ledger_reader *reader,
-                                        enum select_kind select,
+                                        const struct short_list_kind *kind,
                                         const struct select_args *args,
                                         struct short_list *list,
                                         struct error *err)
 {
-    const bool is_tokens = select == SELECT_TOKENS;
-    const char *name = is_tokens ? "tokens" : "grants";
     struct page page;
-    enum error_code code = page_begin(request, name, &page, err);
+    enum error_code code = page_begin(request, kind->name, &page, err);
     if (code != ERR_OK) {
         return code;
     }
     list->skip = page.from;
     list->left = page.size;
     json_out_array_open(list->out, "items");
-    code = ledger_read_list(reader, select, args, is_tokens ? write_token : write_grant, list, err);
+    code = ledger_read_list(reader, kind->select, args, kind->write, list, err);
     json_out_array_close(list->out);
-    page_write_next(list->out, name, list->has_more ? list->position : 0);
+    page_write_next(list->out, kind->name, list->has_more ? list->position : 0);
     return code;
 }
 
@@ -311,7 +333,7 @@ static enum error_code write_grants(struct request *request,
     }
     const struct select_args args = {.n = {node.node_no}};
     struct short_list list = {.out = out, .node = node.name};
-    return write_short_list(request, reader, SELECT_GRANTS_OF_NODE, &args, &list, err);
+    return write_short_list(request, reader, &grants_kind, &args, &list, err);
 }
 
 void api_list_grants(struct request *request)
@@ -326,10 +348,42 @@ static enum error_code write_tokens(struct request *request,
 {
     const struct select_args args = {0};
     struct short_list list = {.out = out};
-    return write_short_list(request, reader, SELECT_TOKENS, &args, &list, err);
+    return write_short_list(request, reader, &tokens_kind, &args, &list, err);
 }
 
 void api_list_tokens(struct request *request)
 {
     request_answer_by_reading(request, write_tokens);
+}
+
+static enum error_code write_unattributed(struct request *request,
+                                          struct ledger_reader *reader,
+                                          struct json_out *out,
+                                          struct error *err)
+{
+    struct rights rights;
+    struct cluster cluster;
+    const char *name = request->path_values[0];
+    enum error_code code = rights_begin(&request->principal, reader, &rights, err);
+    if (code == ERR_OK) {
+        code = ledger_read_cluster(reader, name, &cluster, err);
+    }
+    if (code == ERR_UNKNOWN_CLUSTER) {
+        code = error_set(err, ERR_NOT_FOUND, "no cluster has this name");
+    }
+    if (code == ERR_OK) {
+        code = rights_see_cluster(&rights, cluster.cluster_no, name, err);
+    }
+    if (code != ERR_OK) {
+        return code;
+    }
+    const struct select_args args = {.n = {cluster.cluster_no}};
+    struct short_list list = {.out = out};
+    return write_short_list(request, reader, &unattributed_kind, &args, &list, err);
+}
+
+/** Usage that no project answers for yet (SPEC 5.9). */
+void api_list_unattributed(struct request *request)
+{
+    request_answer_by_reading(request, write_unattributed);
 }

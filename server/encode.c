@@ -283,6 +283,18 @@ void encode_run(struct json_out *out, const struct run *run)
     json_out_object_close(out);
 }
 
+void encode_unattributed(struct json_out *out, const struct unattributed *row)
+{
+    json_out_text(out, "id", row->id);
+    json_out_text(out, "account", row->account);
+    json_out_text(out, "user", row->user);
+    json_out_time(out, "started_at", row->started_s);
+    json_out_time(out, "ended_at", row->ended_s);
+    json_out_integer(out, "rate_mcores", row->rate_mcores);
+    json_out_amount(out, "used", row->used_mcs);
+    json_out_time_ms(out, "created_at", row->at_ms);
+}
+
 /* ---- money */
 
 void encode_grant(struct json_out *out, const struct grant *grant, const char *node)

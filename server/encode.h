@@ -53,6 +53,7 @@ void encode_withdraw_answer(struct json_out *out,
 const char *encode_heartbeat_result(const struct ledger_result *result);
 
 /** One attempt of a task, in an object. */
+void encode_unattributed(struct json_out *out, const struct unattributed *row);
 void encode_run(struct json_out *out, const struct run *run);
 
 /** A grant as listed. @node is its payer's name. */

@@ -207,6 +207,10 @@ const struct route routes[] = {
         ROLES_SCHEDULERS,
         QUERY_BIT(QUERY_AFTER) | QUERY_BIT(QUERY_WAIT_S),
         api_feed),
+    GET("/v1/clusters/{c}/unattributed",
+        ROLES_SCHEDULERS,
+        Q_PAGE | Q_AMOUNTS,
+        api_list_unattributed),
 
     NODE_ROWS("/v1/organizations/{n}", NODE_ORGANIZATION, ROLE_ADMIN),
     NODE_ROWS("/v1/projects/{n}", NODE_PROJECT, ROLE_ADMIN),

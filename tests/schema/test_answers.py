@@ -201,6 +201,7 @@ STORY = [
     ("list_holds", {"cluster": "alpha"}, None, 200),
     ("list_holds", {"state": "settled", "page_size": "1"}, None, 200),
     ("poll_feed", {"c": "alpha", "after": "0", "wait_s": "1"}, None, 200),
+    ("list_unattributed", {"c": "alpha"}, None, 200),
     ("get_organization_balance", {"n": "acme"}, None, 200),
     ("get_project_balance", {"n": "vision"}, None, 200),
     ("get_member_balance", {"n": "vision", "u": "alice", "amounts": "string"}, None, 200),

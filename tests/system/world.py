@@ -52,14 +52,14 @@ class Clock:
         options = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
         self.environment = {"LD_PRELOAD": library, "COREHOUR_TEST_CLOCK": path, "ASAN_OPTIONS": options}
 
-    def _offset(self):
+    def offset(self):
         return struct.unpack("=q", self.map[:8])[0]
 
     def now(self):
-        return int(time.time()) + self._offset()
+        return int(time.time()) + self.offset()
 
     def move(self, seconds):
-        self.map[:8] = struct.pack("=q", self._offset() + int(seconds))
+        self.map[:8] = struct.pack("=q", self.offset() + int(seconds))
 
     def move_to(self, then):
         assert then >= self.now(), "the clock only moves forward"
@@ -122,6 +122,7 @@ class Case(unittest.TestCase):
         self.name = f"w{Case.count}"
         self.root, self.org = self.name, self.name + "-o"
         self.project, self.cluster = self.name + "-p", self.name + "-c"
+        self.real = time.time()
 
     # ---- the daemon
 
@@ -129,7 +130,8 @@ class Case(unittest.TestCase):
         return self.clock.now()
 
     def ago(self, delta_s):
-        return at(self.now() - delta_s)
+        """Before the test began, by the moved clock: the same text for as long as the clock is not moved."""
+        return at(int(self.real) + self.clock.offset() - delta_s)
 
     def call(self, method, path, body=None, headers=(), token=None):
         return self.daemon.call(method, "/v1" + path, body, headers, token, timeout_s=40)

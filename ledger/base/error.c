@@ -33,11 +33,15 @@ static const struct error_row *row_of(enum error_code code)
     return &rows[code];
 }
 
-void error_fill(struct error *err, enum error_code code, const char *field, const char *format, ...)
+enum error_code error_fill(struct error *err,
+                           enum error_code code,
+                           const char *field,
+                           const char *format,
+                           ...)
 {
     assert(code != ERR_OK && (unsigned)code < ERR__COUNT);
     if (err == NULL) {
-        return;
+        return code;
     }
     va_list args;
     va_start(args, format);
@@ -47,6 +51,7 @@ void error_fill(struct error *err, enum error_code code, const char *field, cons
     va_end(args);
     text_make_printable(err->field);
     text_make_printable(err->detail);
+    return code;
 }
 
 void error_clear(struct error *err)

@@ -45,7 +45,7 @@ struct error {
  * The value is @code: this is a macro, so that the compiler knows that a failure is returned.
  * Does not allocate, any thread.
  */
-#define error_set(err, code, ...) error_set_field(err, code, "", __VA_ARGS__)
+#define error_set(err, code, ...) error_set_field((err), (code), "", __VA_ARGS__)
 
 /**
  * The same for a fault in one field of the request.
@@ -53,16 +53,24 @@ struct error {
  * @field   dotted name as the client wrote it ("resources.gpus.0.model"), borrowed; cut at
  *          LIMIT_ERROR_FIELD_BYTES
  */
-#define error_set_field(err, code, field, ...)                \
-    __extension__({                                           \
-        const enum error_code error_code_ = (code);           \
-        error_fill((err), error_code_, (field), __VA_ARGS__); \
-        error_code_;                                          \
-    })
+#define error_set_field(err, code, field, ...) \
+    error_is_failure(error_fill((err), (code), (field), __VA_ARGS__))
 
-/** What the macros above call. */
-void error_fill(struct error *err, enum error_code code, const char *field, const char *format, ...)
-    PRINTF_LIKE(4, 5);
+/** What the macros above call. Returns @code. */
+enum error_code error_fill(struct error *err,
+                           enum error_code code,
+                           const char *field,
+                           const char *format,
+                           ...) PRINTF_LIKE(4, 5);
+
+/** Tells the compiler what error_fill() asserts. Returns @code. */
+static inline enum error_code error_is_failure(enum error_code code)
+{
+    if (code == ERR_OK) {
+        __builtin_unreachable();
+    }
+    return code;
+}
 
 /** Forget a failure: code ERR_OK, empty texts. NULL is allowed. */
 void error_clear(struct error *err);

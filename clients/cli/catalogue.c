@@ -295,6 +295,7 @@ const struct catalogue_entry catalogue_zh[] = {
      "没有命令 \"%s%s%s\"；所有命令：corehour help"},
     {"UTF-8 text", " UTF-8 文本"},
     {"no value", "空"},
+    {"yes or no", " yes 或 no"},
     {"a whole number of at most 15 digits, 0 or more", "最多 15 位的非负整数"},
     {"a duration: seconds (300), 5m, 1h30m, or Slurm's 1:30:00 and 2-12:00:00",
      "时长：秒（300）、5m、1h30m，或 Slurm 的 1:30:00、2-12:00:00"},

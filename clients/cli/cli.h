@@ -33,6 +33,7 @@ enum cli_exit {
 enum cli_kind {
     CLI_TEXT,     /* a JSON string as it is */
     CLI_FLAG,     /* no value; true */
+    CLI_YES_NO,   /* true or false */
     CLI_COUNT,    /* a whole number, 0 or more */
     CLI_DURATION, /* seconds */
     CLI_AMOUNT,   /* core-hours: decimal text, kept as text */

@@ -74,6 +74,8 @@ const struct cli_field fields_org_options[] = {
      NULL},
     {"waived", CLI_LIST, "waived_outcomes", "LIST", "outcomes charged 0: node_fail,boot_fail",
      NULL},
+    {"names-visible", CLI_YES_NO, "names_visible", "yes|no",
+     "may refusals name the people of other projects of a root", NULL},
     END,
 };
 const struct cli_field fields_project_options[] = {

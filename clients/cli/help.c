@@ -73,8 +73,11 @@ static void kind_print(FILE *out, const struct cli_field *field, bool seen[CLI_K
 
 static void kinds_print(FILE *out, const struct cli_command *command)
 {
-    bool seen[CLI_KINDS] = {
-        [CLI_TEXT] = true, [CLI_FLAG] = true, [CLI_COUNT] = true, [CLI_LIST] = true};
+    bool seen[CLI_KINDS] = {[CLI_TEXT] = true,
+                            [CLI_FLAG] = true,
+                            [CLI_YES_NO] = true,
+                            [CLI_COUNT] = true,
+                            [CLI_LIST] = true};
     const struct cli_field *field = command->args;
     for (; field != NULL && field->name != NULL; field++) {
         kind_print(out, field, seen);

@@ -33,6 +33,15 @@ static enum corehour_result flag_convert(const char *text, int64_t now_s, json_t
     return give(json_true(), ret_value);
 }
 
+static enum corehour_result yes_no_convert(const char *text, int64_t now_s, json_t **ret_value)
+{
+    (void)now_s;
+    if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0) {
+        return COREHOUR_INVALID;
+    }
+    return give(json_boolean(*text == 'y'), ret_value);
+}
+
 static enum corehour_result count_convert(const char *text, int64_t now_s, json_t **ret_value)
 {
     (void)now_s;
@@ -197,6 +206,7 @@ static const struct kind {
 } kinds[CLI_KINDS] = {
     [CLI_TEXT] = {text_convert, "TEXT", "UTF-8 text"},
     [CLI_FLAG] = {flag_convert, NULL, "no value"},
+    [CLI_YES_NO] = {yes_no_convert, "yes|no", "yes or no"},
     [CLI_COUNT] = {count_convert, "N", "a whole number of at most 15 digits, 0 or more"},
     [CLI_DURATION] = {duration_convert, "DURATION",
                       "a duration: seconds (300), 5m, 1h30m, or Slurm's 1:30:00 and 2-12:00:00"},

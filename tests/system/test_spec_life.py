@@ -503,12 +503,56 @@ class Waiting(w.Case):
         self.assertEqual(promoted, keys)
 
 
+    def test_spec_5_13_a_bound_waiting_hold_does_not_expire_and_a_start_does_not_wait(self):
+        self.make()
+        self.cap("gpus", 1)
+        self.freeze("a", ttl_s=100000)
+        self.waits("b", ttl_s=10)
+        self.verb("b", "bind", job_id="1", job_key="1@1")
+        self.clock.move(100)
+        w.time.sleep(1.2)  # a tick of the clockwork
+        self.assertEqual(self.states("b"), "w")
+        self.assertIn("late", self.verb("b", "start", started_at=self.ago(0))["flags"])
+        self.assertEqual((self.money()[1], self.balance()["waiting_mcs"]), (2 * GPU5, 0))
+
+
 class Months(w.Case):
+    def test_spec_4_2_total_counts_for_ever_and_other_windows_turn(self):
+        self.make()
+        for cap in ("quarter", "year", "total"):
+            self.cap(cap, "3")
+        self.freeze("a")
+        self.verb("a", "settle", started_at=self.ago(300), ended_at=self.ago(0))
+        self.freeze("b", ttl_s=31536000)
+        figures = {cap["cap"]: (cap["used"], cap["frozen"]) for cap in self.balance()["caps"]}
+        self.assertEqual(figures, {cap: (GPU5, GPU5) for cap in ("quarter", "year", "total")})
+        self.clock.move_to(w.month_after(self.now(), 13) + 14 * 86400)
+        figures = {cap["cap"]: (cap["used"], cap["frozen"]) for cap in self.balance()["caps"]}
+        self.assertEqual(figures, {"quarter": (0, GPU5), "year": (0, GPU5), "total": (GPU5, GPU5)})
+
+    def test_spec_5_10_refunds_and_corrections_over_months_come_out_even(self):
+        self.make()
+        turn = w.month_after(self.now())
+        self.clock.move_to(turn + 1000)
+        body = {**self.body("c", time_limit_s=...), "started_at": at(turn - 500), "ended_at": at(turn + 500)}
+        self.ok("POST", "/charges", body)
+        old, new = at(turn - 1)[:7], at(turn)[:7]
+        self.assertEqual(self.months(), {old: 8000000, new: 8000000})
+        self.ok("POST", "/refunds", {"id": f"{self.name}-r", "hold": f"{self.name}-c", "mcs": 9000000, "reason": "x"})
+        self.assertEqual(self.months(), {old: 7000000})
+        why = {"source": "sacct", "reason": "r"}
+        self.verb("c", "correct", ended_at=at(turn + 100), **why)
+        self.assertEqual((self.months(), self.money()[0]), ({old: 600000}, 600000))
+        self.verb("c", "correct", started_at=at(turn - 100), **why)
+        self.assertEqual((self.months(), self.money()), ({}, (0, 0, 1000000 * HOUR)))
+        self.clock.move(14 * 86400)
+
     def test_spec_8_1_a_run_over_new_year_is_split_where_the_zone_turns(self):
-        self.make(root={"timezone": "Asia/Shanghai"}, grant=None)
         year = w.time.gmtime(self.now()).tm_year + 1
         turn = utc(year, 1, 1) - 8 * 3600
         self.clock.move_to(turn - 1000)
+        # Made here: a root that slept for months catches up with one a tick.
+        self.make(root={"timezone": "Asia/Shanghai"}, grant=None)
         self.grant("g", "10000")
         self.freeze("h", time_limit_s=10000, ttl_s=1000000)
         self.verb("h", "start", started_at=at(self.now()))

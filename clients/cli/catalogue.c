@@ -182,6 +182,7 @@ const struct catalogue_entry catalogue_zh[] = {
     {"made", "已创建"},
     {"changed", "已更改"},
     {"closed", "已关闭"},
+    {"open", "开放"},
     {"\nwrite it down, it is not shown again; its id is %s\n",
      "\n请记下，不会再次显示；其编号为 %s\n"},
     {"dry run, nothing written: ", "试运行，未写入："},

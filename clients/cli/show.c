@@ -242,7 +242,8 @@ static void value_write(FILE *out, const char *field, const json_t *value, bool 
     }
     switch (json_typeof(value)) {
     case JSON_STRING:
-        fputs(json_string_value(value), out);
+        fputs(strcmp(field, "state") == 0 ? tr(json_string_value(value)) : json_string_value(value),
+              out);
         break;
     case JSON_INTEGER:
         fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));

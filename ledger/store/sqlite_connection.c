@@ -41,7 +41,7 @@ static const char *const creation_pragmas[] = {
 /* Foreign keys are declared on cold tables only (see 0001_init). Memory-mapped reads are off: they
  * turn I/O errors into signals and have made the WAL-reset bug worse. */
 static const char *const pragmas[] = {
-    "PRAGMA cache_size = -32768", "PRAGMA foreign_keys = ON",   "PRAGMA mmap_size = 0",
+    "PRAGMA cache_size = -8192",  "PRAGMA foreign_keys = ON",   "PRAGMA mmap_size = 0",
     "PRAGMA secure_delete = OFF", "PRAGMA temp_store = MEMORY", "PRAGMA trusted_schema = OFF",
 };
 

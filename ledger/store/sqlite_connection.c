@@ -308,7 +308,7 @@ static int note_wal(void *context, sqlite3 *db, const char *name, int pages)
     struct sqlite_connection *connection = context;
     if (pages < connection->wal_pages) {
         connection->wal_kept = 0;
-        connection->wal_next = 0;
+        connection->wal_next = connection->wal_bite;
     }
     connection->wal_pages = pages;
     return SQLITE_OK;
@@ -390,7 +390,7 @@ static void disconnect(struct sqlite_connection *connection)
     connection->in_transaction = false;
     connection->wal_pages = 0;
     connection->wal_kept = 0;
-    connection->wal_next = 0;
+    connection->wal_next = connection->wal_bite;
 }
 
 static const char *writer_vfs;
@@ -512,6 +512,8 @@ enum error_code sqlite_connection_open(const char *path,
     }
     connection->access = access;
     connection->lock_fd = -1;
+    connection->wal_bite = SQLITE_BITE_LEAST_PAGES;
+    connection->wal_next = SQLITE_BITE_LEAST_PAGES;
     connection->path = plain_path(path);
     enum error_code code =
         connection->path == NULL

@@ -21,7 +21,8 @@
 enum {
     /* Lists of one record as text while they are bound: no record has more lists than this. */
     SQLITE_LISTS = 5,
-    SQLITE_BUSY_MS = 5000, /* wait for another process that recovers the WAL */
+    SQLITE_BITE_LEAST_PAGES = 1000, /* new pages in the WAL that make a checkpoint worth it */
+    SQLITE_BUSY_MS = 5000,          /* wait for another process that recovers the WAL */
 };
 
 struct sqlite_connection {
@@ -33,7 +34,8 @@ struct sqlite_connection {
     bool suspect;      /* an I/O error: to be closed and opened again before the next use */
     int64_t wal_pages; /* in the WAL after the last commit */
     int64_t wal_kept;  /* of them, already copied to the database file */
-    int64_t wal_next;  /* a checkpoint is worth it a bite after so many pages */
+    int64_t wal_next;  /* wal_pages at which the next checkpoint is made */
+    int64_t wal_bite;  /* pages, as sqlite_maintain.c finds good */
     int64_t restarts;  /* after I/O errors */
     sqlite3_stmt *statements[QUERY__COUNT]; /* NULL: not for this access */
     uint64_t blanks[QUERY__COUNT];          /* bit i: parameter i + 1 is bound to 0 or '' */

@@ -3,7 +3,9 @@
  *
  * A checkpoint copies pages from the WAL into the database file, on the writer's connection and
  * thread, between two transactions: nothing is committed meanwhile, so it must be short. It is made
- * whenever the WAL has grown by BITE_PAGES. Once all of the WAL is copied, the next commit starts it
+ * whenever the WAL has grown by a bite. The larger the bite, the more often a page in it was written
+ * twice and is copied once; so bites grow as long as they take less than BITE_SHORT_MS, and shrink
+ * when one takes more than BITE_LONG_MS. Once all of the WAL is copied, the next commit starts it
  * over from its beginning, and the file is written over and over without growing.
  *
  * A reader's snapshot keeps what is newer than it from being copied. Short readers delay that to
@@ -14,11 +16,16 @@
  */
 #include <string.h>
 
+#include "ledger/base/clock.h"
 #include "ledger/store/sqlite_connection.h"
 
 enum {
-    BITE_PAGES = 1000,
-    LARGE_PAGES = 12 * BITE_PAGES,
+    BITE_LEAST_PAGES = SQLITE_BITE_LEAST_PAGES,
+    BITE_MOST_PAGES = 6 * BITE_LEAST_PAGES,
+    RETRY_PAGES = BITE_LEAST_PAGES / 4, /* after a reader kept a checkpoint from its end */
+    BITE_SHORT_MS = 10,
+    BITE_LONG_MS = 30,
+    LARGE_PAGES = 10 * BITE_LEAST_PAGES,
     READER_WAIT_MS = 20,
 };
 
@@ -36,26 +43,50 @@ static int checkpoint(struct sqlite_connection *connection, int mode)
     return result;
 }
 
-enum error_code sqlite_maintain(void *handle, struct error *err)
+static int64_t next_bite(int64_t bite_pages, int64_t took_ms)
 {
-    struct sqlite_connection *connection = handle;
-    if (connection->db == NULL || connection->suspect ||
-        connection->wal_pages < connection->wal_next + BITE_PAGES) {
-        return ERR_OK;
+    if (took_ms > BITE_LONG_MS) {
+        bite_pages /= 2;
+    } else if (took_ms < BITE_SHORT_MS) {
+        bite_pages += bite_pages / 4;
     }
+    bite_pages = bite_pages < BITE_LEAST_PAGES ? BITE_LEAST_PAGES : bite_pages;
+    return bite_pages > BITE_MOST_PAGES ? BITE_MOST_PAGES : bite_pages;
+}
+
+/* A plain bite; and when the WAL has become large all the same, one that waits for readers. */
+static int take_bite(struct sqlite_connection *connection)
+{
     bool large = connection->wal_pages >= LARGE_PAGES;
+    int64_t began_ms = clock_mono_ms();
     int result = checkpoint(connection, SQLITE_CHECKPOINT_PASSIVE);
+    connection->wal_bite = next_bite(connection->wal_bite, clock_mono_ms() - began_ms);
     if (result == SQLITE_OK && large && connection->wal_kept < connection->wal_pages) {
         (void)sqlite3_busy_timeout(connection->db, READER_WAIT_MS);
         result = checkpoint(connection, SQLITE_CHECKPOINT_RESTART);
         (void)sqlite3_busy_timeout(connection->db, SQLITE_BUSY_MS);
     }
+    return result;
+}
+
+enum error_code sqlite_maintain(void *handle, struct error *err)
+{
+    struct sqlite_connection *connection = handle;
+    if (connection->db == NULL || connection->suspect ||
+        connection->wal_pages < connection->wal_next) {
+        return ERR_OK;
+    }
+    int result = take_bite(connection);
     if (result != SQLITE_OK && result != SQLITE_BUSY) {
         return sqlite_connection_fail(connection, result, "checkpoint", err);
     }
-    /* After waiting in vain, not again soon. */
-    connection->wal_next =
-        connection->wal_pages + (result == SQLITE_BUSY ? LARGE_PAGES / 4 - BITE_PAGES : 0);
+    int64_t wait_pages = connection->wal_bite;
+    if (result == SQLITE_BUSY) {
+        wait_pages = LARGE_PAGES / 4; /* waited in vain */
+    } else if (connection->wal_kept < connection->wal_pages) {
+        wait_pages = RETRY_PAGES;
+    }
+    connection->wal_next = connection->wal_pages + wait_pages;
     return ERR_OK;
 }
 

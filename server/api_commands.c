@@ -410,7 +410,7 @@ static void command_done(struct batch_item *item)
         read = reload_tokens;
     }
     if (read == NULL || request_read(request, read, &err) != ERR_OK) {
-        http_finish(request->http, request);
+        http_finish_later(request->http, request); /* the batch's end wakes the loop, once for all */
     }
 }
 

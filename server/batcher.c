@@ -269,7 +269,10 @@ static void run_batch(struct batcher *batcher, struct batch_item *items)
     } else {
         fail_items(items, ERR_UNAVAILABLE, "out of memory");
     }
-    finish_items(batcher, items);
+    if (items != NULL) {
+        finish_items(batcher, items);
+        batcher->options.batch_done(batcher->options.context);
+    }
     for (size_t i = 0; i < batcher->due_count; i++) {
         ledger_result_fini(&batcher->due_results[i]);
     }

@@ -36,6 +36,8 @@ struct batcher_options {
     int64_t timer_period_ms;
     /* Called on the ledger thread after commits that made feed events, with their clusters. */
     void (*feed_changed)(void *context, const int64_t *cluster_nos, size_t count);
+    /* Called on the ledger thread when every item of a batch is done: wake whom they wait for, once. */
+    void (*batch_done)(void *context);
     void *context;
 };
 

@@ -323,17 +323,19 @@ void http_wake(struct http *http)
     }
 }
 
-void http_finish(struct http *http, struct request *request)
+void http_finish_later(struct http *http, struct request *request)
 {
     request->next = NULL;
     pthread_mutex_lock(&http->lock);
-    const bool was_empty = http->finished == NULL;
     *http->finished_tail = request;
     http->finished_tail = &request->next;
     pthread_mutex_unlock(&http->lock);
-    if (was_empty) {
-        http_wake(http);
-    }
+}
+
+void http_finish(struct http *http, struct request *request)
+{
+    http_finish_later(http, request);
+    http_wake(http);
 }
 
 void http_resume(struct http *http, struct request *request)

@@ -65,6 +65,9 @@ bool http_is_stopping(const struct http *http);
 /** Give a pending request back to the loop, which calls its finish() and answers. Any thread. */
 void http_finish(struct http *http, struct request *request);
 
+/** The same without waking the loop: for many at once, followed by one http_wake(). Any thread. */
+void http_finish_later(struct http *http, struct request *request);
+
 /** Make the loop turn soon, for tick(). Any thread. */
 void http_wake(struct http *http);
 

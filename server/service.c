@@ -126,6 +126,13 @@ static enum error_code start_ledger(struct service *service, struct error *err)
     return code == ERR_OK ? load_tokens(service, err) : code;
 }
 
+/* Only after items of requests, so that the loop is there. */
+static void wake_loop(void *context)
+{
+    const struct service *service = context;
+    http_wake(service->http);
+}
+
 static enum error_code start_threads(struct service *service, struct error *err)
 {
     const struct config *config = &service->config;
@@ -136,6 +143,7 @@ static enum error_code start_threads(struct service *service, struct error *err)
         .batch_max = config->batch_max_commands,
         .timer_period_ms = config->timer_period_ms,
         .feed_changed = tell_feed,
+        .batch_done = wake_loop,
         .context = service,
     };
     const enum error_code code = batcher_create(&options, &service->batcher, err);

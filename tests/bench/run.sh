@@ -59,7 +59,7 @@ field() { printf '%s\n' "$2" | sed -n "s/.*\b$1=\([^ ]*\).*/\1/p"; }
 # The median of numbers, one a line.
 median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
-ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.2f", a / b; else print "-" }'; }
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.2f\n", a / b; else print "-" }'; }
 
 # row WHAT OURS AGAINST FIGURE RATIO GOAL; GOAL is >=N or <=N of the ratio, or -
 row() {
@@ -107,19 +107,22 @@ request() { # METHOD PATH JSON
         "$(printf '%s' "$3" | sed 's/"/\\"/g')"
 }
 
-layout() { # ROOTS PROJECTS_PER_ROOT: accounts p0000.., each root with its grant, caps on both levels
+# One root over the organizations, as the rivals are one ledger; accounts p0000..; a cap on each of the three levels.
+layout() { # ORGANIZATIONS PROJECTS_PER_ORGANIZATION
     separator=''
     request PUT /clusters/bench '{"kind": "other", "mode": "full"}'
     request PUT /clusters/bench/rates/1 \
         '{"effective_from": "2020-01-01T00:00:00Z", "rows": [{"core_mcores": 1000}]}'
+    request PUT /organizations/root '{"funding": "self", "timezone": "UTC"}'
+    request POST /grants '{"id": "g1", "node": "root", "core_hours": 2000000000}'
+    request PUT /organizations/root/caps/month '{"core_hours": 2000000000}'
     n=0
-    for root in $(seq 0 $(($1 - 1))); do
-        request PUT "/organizations/o$root" '{"funding": "self", "timezone": "UTC"}'
-        request POST /grants "{\"id\": \"g$root\", \"node\": \"o$root\", \"core_hours\": 2000000000}"
-        request PUT "/organizations/o$root/caps/month" '{"core_hours": 2000000000}'
+    for organization in $(seq 0 $(($1 - 1))); do
+        request PUT "/organizations/o$organization" '{"parent": "root"}'
+        request PUT "/organizations/o$organization/caps/month" '{"core_hours": 2000000000}'
         for _ in $(seq "$2"); do
             project=$(printf 'p%04d' $n)
-            request PUT "/projects/$project" "{\"organization\": \"o$root\"}"
+            request PUT "/projects/$project" "{\"organization\": \"o$organization\"}"
             request PUT "/projects/$project/caps/month" '{"core_hours": 2000000000}'
             n=$((n + 1))
         done
@@ -127,7 +130,7 @@ layout() { # ROOTS PROJECTS_PER_ROOT: accounts p0000.., each root with its grant
 }
 
 # A new ledger behind a running daemon. Sets data, token, daemon_port.
-new_ledger() { # NAME ROOTS PROJECTS_PER_ROOT
+new_ledger() { # NAME ORGANIZATIONS PROJECTS_PER_ORGANIZATION
     stop_daemon
     data=$work/$1
     token=$("$corehourd" init --data "$data")

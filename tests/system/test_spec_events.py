@@ -242,7 +242,8 @@ class Bulk(w.Case):
     def test_api_a_heartbeat_of_5000_runs(self):
         self.make(cluster={"mode": "window"})
         self.freeze("h", tasks=5000, resources={"cores": 1})
-        rows = [{"op": "start", "hold": f"{self.name}-h", "task": i, "started_at": self.ago(60)} for i in range(5000)]
+        began = self.ago(60)
+        rows = [{"op": "start", "hold": f"{self.name}-h", "task": i, "started_at": began} for i in range(5000)]
         self.batch(rows)
         runs = [{"hold": f"{self.name}-h", "task": i} for i in range(5000)]
         then = self.now()

@@ -202,7 +202,7 @@ static const struct record_field hold_fields[] = {
     I64_FIXED(hold, root_no),
     I64_FIXED(hold, cluster_no),
     I64_FIXED(hold, project_no),
-    I64(hold, member_no),
+    I64_FIXED(hold, member_no),
     I64(hold, payer_no),
     I64(hold, dims_no),
     I64(hold, wait_no),

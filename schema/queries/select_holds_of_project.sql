@@ -1,7 +1,7 @@
--- select_holds_of_project: holds of a project, the newest first: all open ones and as many
---   closed ones as may be needed, from the two indexes by project.
--- Parameters: ?1 hold_no, exclusive, ?2 project_no, 0 any, ?3 member_no, 0 any, ?4 cluster_no, 0
---   any, ?5 root_no, 0 any, ?6 1: only open ones, ?7 at most so many rows.
+-- select_holds_of_project: holds of a project, the newest first, by walking back through the
+--   narrow index of all holds.
+-- Parameters: ?1 hold_no below which, ?2 project_no, ?3 member_no, ?4 cluster_no, ?5 root_no
+--   (each 0: any), ?6 1 = only open ones, ?7 at most so many rows.
 -- Columns: all of hold, in the order of the table.
 SELECT
     hold_no, root_no, cluster_no, project_no, member_no, payer_no, dims_no, wait_no, created_ms,
@@ -13,28 +13,14 @@ SELECT
 FROM hold
 WHERE hold_no IN (
         SELECT hold_no
-        FROM hold
-        WHERE project_no = ?2
-            AND count_waiting + count_frozen + count_running + count_suspended > 0
-            AND hold_no < ?1
+        FROM hold INDEXED BY hold_listed
+        WHERE hold_no < ?1
+            AND project_no = ?2
             AND (?3 = 0 OR member_no = ?3)
             AND (?4 = 0 OR cluster_no = ?4)
             AND (?5 = 0 OR root_no = ?5)
-        UNION ALL
-        SELECT hold_no
-        FROM (
-            SELECT hold_no
-            FROM hold
-            WHERE project_no = ?2
-                AND count_waiting + count_frozen + count_running + count_suspended = 0
-                AND hold_no < ?1
-                AND ?6 = 0
-                AND (?3 = 0 OR member_no = ?3)
-                AND (?4 = 0 OR cluster_no = ?4)
-                AND (?5 = 0 OR root_no = ?5)
-            ORDER BY hold_no DESC
-            LIMIT ?7
-        ) AS closed
+            AND (?6 = 0 OR count_waiting + count_frozen + count_running + count_suspended > 0)
+        ORDER BY hold_no DESC
+        LIMIT ?7
     )
-ORDER BY hold_no DESC
-LIMIT ?7;
+ORDER BY hold_no DESC;

@@ -1,10 +1,9 @@
 -- update_hold: a hold that is there, found by its key; no row is changed when it is not.
---   root_no, cluster_no, project_no never change and stay as inserted.
+--   root_no, cluster_no, project_no, member_no never change and stay as inserted.
 -- Parameters: ?1 to ?48, the columns in the order of the table.
 -- Columns: none.
 UPDATE hold
 SET
-    member_no = ?5,
     payer_no = ?6,
     dims_no = ?7,
     wait_no = ?8,

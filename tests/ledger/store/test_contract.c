@@ -246,6 +246,7 @@ static void fill_holds(struct test_random *random, struct store *a, struct store
         record.hold.hold_no = i / 8;
         record.hold.project_no = record.hold.hold_no % 3;
         record.hold.cluster_no = record.hold.hold_no % 2 + 1;
+        record.hold.member_no = record.hold.hold_no % 5;
         record.hold.root_no = record.hold.hold_no % 4;
         if (test_random_chance(random, 1, 2)) {
             memset(record.hold.counts, 0, sizeof record.hold.counts);

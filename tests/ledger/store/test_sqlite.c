@@ -156,10 +156,11 @@ Test(sqlite, statements_find_their_rows_by_an_index_and_sort_nothing)
         cr_assert_eq(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
         while (!may_scan(query->name) && sqlite3_step(statement) == SQLITE_ROW) {
             const char *step = (const char *)sqlite3_column_text(statement, 3);
-            bool walk = strncmp(step, "SCAN", 4) == 0 && strstr(step, "hold_open") == NULL &&
-                        strcmp(step, "SCAN closed") != 0;
+            /* Open holds of a project are few among few: read through their index and sorted. */
+            bool walk = strncmp(step, "SCAN", 4) == 0 && strstr(step, "hold_open") == NULL;
             bool sorts = strstr(step, "TEMP B-TREE") != NULL &&
-                         strcmp(query->name, "select_usage_days") != 0;
+                         strcmp(query->name, "select_usage_days") != 0 &&
+                         strcmp(query->name, "select_holds_open") != 0;
             cr_assert(!walk && !sorts, "%s: %s", query->name, step);
         }
         (void)sqlite3_finalize(statement);

@@ -95,6 +95,6 @@ enum error_code admin_release_waiting(struct ledger *ledger,
 int64_t admin_now_ms(const struct ledger *ledger);
 
 /** The cluster's agent was heard: a poll (it then counts as one that polls), or a heartbeat. */
-void admin_hear_agent(struct ledger *ledger, struct cell *cluster, bool polls);
+void admin_hear_agent(struct ledger *ledger, struct cell *cell, bool polls);
 
 #endif

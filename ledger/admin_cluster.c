@@ -65,6 +65,21 @@ static void set_times(struct cluster *cluster, uint32_t given, const struct clus
     }
 }
 
+static enum error_code find_root(struct ledger *ledger,
+                                 const char *name,
+                                 int64_t *ret_no,
+                                 struct error *err)
+{
+    struct cell *cell;
+    enum error_code code = names_node(ledger, NODE_ORGANIZATION, name, &cell, err);
+    const struct node *node = code == ERR_OK ? cell_record(cell) : NULL;
+    if (node == NULL || node->parent_no != 0) {
+        return error_set_field(err, ERR_NOT_FOUND, "roots", "no root organization %s", name);
+    }
+    *ret_no = node->node_no;
+    return ERR_OK;
+}
+
 static enum error_code set_roots(struct ledger *ledger,
                                  struct cluster *cluster,
                                  const struct command_cluster *given,
@@ -74,17 +89,12 @@ static enum error_code set_roots(struct ledger *ledger,
         return ERR_OK;
     }
     cluster->root_count = 0;
-    for (int32_t i = 0; i < given->root_count; i++) {
-        struct cell *cell;
-        enum error_code code = names_node(ledger, NODE_ORGANIZATION, given->roots[i], &cell, err);
-        const struct node *node = code == ERR_OK ? cell_record(cell) : NULL;
-        if (node == NULL || node->parent_no != 0) {
-            return error_set_field(err, ERR_NOT_FOUND, "roots", "no root organization %s",
-                                   given->roots[i]);
-        }
-        cluster->roots[cluster->root_count++].root_no = node->node_no;
+    enum error_code code = ERR_OK;
+    for (int32_t i = 0; i < given->root_count && code == ERR_OK; i++) {
+        int64_t *root_no = &cluster->roots[cluster->root_count++].root_no;
+        code = find_root(ledger, given->roots[i], root_no, err);
     }
-    return ERR_OK;
+    return code;
 }
 
 static bool same_settings(const struct cluster *a, const struct cluster *b)

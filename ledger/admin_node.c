@@ -129,11 +129,11 @@ static void set_policies(struct node *node, uint32_t given, const struct node *s
 static enum error_code check_fields(const struct node *node, uint32_t given, struct error *err)
 {
     int kind = kind_of(node);
-    for (int field = 0; field < (int)ARRAY_LEN(field_names); field++) {
-        if ((given & BIT(field) & ~has_fields[kind]) != 0) {
-            return error_set_field(err, ERR_INVALID_FIELD, field_names[field], "%s has no %s",
-                                   kind_names[kind], field_names[field]);
-        }
+    uint32_t foreign = given & ~has_fields[kind];
+    if (foreign != 0) {
+        const char *field = field_names[__builtin_ctz(foreign)];
+        return error_set_field(err, ERR_INVALID_FIELD, field, "%s has no %s", kind_names[kind],
+                               field);
     }
     bool root = kind == ROOT;
     if (root && node->funding == FUNDING_PARENT) {

@@ -158,25 +158,32 @@ int64_t tree_open_tasks(struct ledger *ledger, const struct node *node)
 
 /* ---- rows of payers */
 
+/* Something available in a row that goes on, or owed. */
+static bool has_money(const struct payer_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct grant *grant = cell_record(rows->cells[i]);
+        if (grant->ended == 0 && grant->available_mcs != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum error_code tree_check_funding(struct ledger *ledger,
                                    const struct node *before,
                                    const struct node *after,
                                    struct error *err)
 {
-    if (before->funding == FUNDING_PARENT || after->funding != FUNDING_PARENT) {
+    bool pays_no_more = before->funding != FUNDING_PARENT && after->funding == FUNDING_PARENT;
+    if (!pays_no_more || !has_money(list_payer_rows(ledger, before->node_no))) {
         return ERR_OK;
     }
-    const struct payer_rows *rows = list_payer_rows(ledger, before->node_no);
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct grant *grant = cell_record(rows->cells[i]);
-        if (grant->ended == 0 && grant->available_mcs != 0) {
-            return error_set_field(err, ERR_INVALID_STATE, "funding",
-                                   "%s still has core-hours, or owes some: withdraw, transfer or "
-                                   "grant them first",
-                                   before->name);
-        }
-    }
-    return ERR_OK;
+    return error_set_field(
+        err, ERR_INVALID_STATE, "funding",
+        "%s still has core-hours, or owes some: withdraw, transfer or grant them "
+        "first",
+        before->name);
 }
 
 struct find_row {

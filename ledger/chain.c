@@ -98,30 +98,31 @@ static struct open_link *link_of(struct ledger *ledger,
     return link;
 }
 
-void chain_seal(struct ledger *ledger)
+static void add_entries(struct ledger *ledger, struct map *links)
 {
-    struct map links;
-    map_init(&links, free);
     const struct cell *position = NULL;
     struct open_link *link = NULL;
-    for (;;) {
-        const struct entry *entry = working_set_appended(ledger->set, RECORD_ENTRY, &position);
-        if (entry == NULL) {
-            break;
-        }
+    const struct entry *entry = working_set_appended(ledger->set, RECORD_ENTRY, &position);
+    for (; entry != NULL; entry = working_set_appended(ledger->set, RECORD_ENTRY, &position)) {
         if (link == NULL || link->root_no != entry->root_no) {
-            link = link_of(ledger, &links, entry);
+            link = link_of(ledger, links, entry);
         }
         if (link == NULL) {
-            struct error err;
-            (void)error_set(&err, ERR_UNAVAILABLE, "out of memory for the journal's chain");
-            working_set_fail(ledger->set, &err);
-            break;
+            working_set_fail_memory(ledger->set, "the journal's chain");
+            return;
         }
         link->last_seq = entry->seq;
         chain_hash_entry(&link->state, entry);
     }
+}
+
+void chain_seal(struct ledger *ledger)
+{
+    struct map links;
+    map_init(&links, free);
+    add_entries(ledger, &links);
     size_t at = 0;
+    struct open_link *link;
     for (link = map_next(&links, &at); link != NULL; link = map_next(&links, &at)) {
         close_link(ledger, link);
     }

@@ -23,26 +23,33 @@ static struct counter_model *model_of(struct counter *counter, int64_t model_no)
     return NULL;
 }
 
-bool counter_add_models(struct counter *counter, const struct counter_model *models, int32_t count)
+static bool add_model(struct counter *counter, const struct counter_model *more)
 {
-    for (int32_t i = 0; i < count; i++) {
-        struct counter_model *model = model_of(counter, models[i].model_no);
-        if (model == NULL && models[i].mgpus != 0) {
-            if (counter->model_count == RECORD_MODELS) {
-                return false;
-            }
-            model = &counter->models[counter->model_count++];
-            *model = (struct counter_model){.model_no = models[i].model_no};
-        }
-        if (model == NULL) {
-            continue;
-        }
-        model->mgpus += models[i].mgpus;
-        if (model->mgpus == 0) {
-            *model = counter->models[--counter->model_count];
-        }
+    struct counter_model *model = model_of(counter, more->model_no);
+    if (more->mgpus == 0) {
+        return true;
+    }
+    if (model == NULL && counter->model_count == RECORD_MODELS) {
+        return false;
+    }
+    if (model == NULL) {
+        model = &counter->models[counter->model_count++];
+        *model = (struct counter_model){.model_no = more->model_no};
+    }
+    model->mgpus += more->mgpus;
+    if (model->mgpus == 0) {
+        *model = counter->models[--counter->model_count];
     }
     return true;
+}
+
+bool counter_add_models(struct counter *counter, const struct counter_model *models, int32_t count)
+{
+    bool fits = true;
+    for (int32_t i = 0; i < count && fits; i++) {
+        fits = add_model(counter, &models[i]);
+    }
+    return fits;
 }
 
 static int64_t used_sum(const struct plan *plan)
@@ -76,21 +83,27 @@ static bool counter_fits(const struct counter *counter, const struct plan *plan,
            models_fit(counter, delta);
 }
 
-enum error_code counters_fit(const struct ledger *ledger, struct error *err)
+static bool cell_fits(const struct ledger *ledger, int32_t i, int64_t used_mcs)
 {
     static const struct counter zero;
+    const struct cell *cell = ledger->subject.counters[i];
+    return counter_fits(cell_exists(cell) ? cell_record(cell) : &zero, &ledger->plan, used_mcs);
+}
+
+enum error_code counters_fit(const struct ledger *ledger, struct error *err)
+{
     int64_t used_mcs = used_sum(&ledger->plan);
-    for (int32_t i = 0; i < ledger->view.node_count; i++) {
-        const struct cell *cell = ledger->subject.counters[i];
-        const struct counter *counter = cell_exists(cell) ? cell_record(cell) : &zero;
-        if (!counter_fits(counter, &ledger->plan, used_mcs)) {
-            return error_set(err, ERR_INVALID_FIELD,
-                             "the sums of %s would leave what a ledger can count, or more than %d "
-                             "GPU models would be in flight",
-                             ledger->view.nodes[i].node.name, RECORD_MODELS);
-        }
+    int32_t i = 0;
+    while (i < ledger->view.node_count && cell_fits(ledger, i, used_mcs)) {
+        i++;
     }
-    return ERR_OK;
+    if (i == ledger->view.node_count) {
+        return ERR_OK;
+    }
+    return error_set(err, ERR_INVALID_FIELD,
+                     "the sums of %s would leave what a ledger can count, or more than %d GPU "
+                     "models would be in flight",
+                     ledger->view.nodes[i].node.name, RECORD_MODELS);
 }
 
 /* ---- adding */

@@ -307,12 +307,13 @@ static bool work_is_tried(const struct ledger_work *work)
 /* Of an atomic work that was refused, all but the refused are told so. */
 static void tell_rolled_back(struct ledger_work *work)
 {
+    struct error err = {.code = ERR_OK};
+    (void)error_set(&err, ERR_ROLLED_BACK, "another command of this batch was refused");
     for (size_t i = 0; i < work->count; i++) {
         if (work->results[i].error.code == ERR_OK) {
             ledger_result_fini(&work->results[i]);
             memset(&work->results[i], 0, sizeof work->results[i]);
-            (void)error_set(&work->results[i].error, ERR_ROLLED_BACK,
-                            "another command of this batch was refused");
+            work->results[i].error = err;
         }
     }
 }

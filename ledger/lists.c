@@ -6,9 +6,7 @@
 
 static void fail_memory(struct ledger *ledger)
 {
-    struct error err;
-    (void)error_set(&err, ERR_UNAVAILABLE, "out of memory in the ledger");
-    working_set_fail(ledger->set, &err);
+    working_set_fail_memory(ledger->set, "a list");
 }
 
 /* Room for one more element. */
@@ -87,7 +85,9 @@ static void payer_rows_load(struct ledger *ledger, int64_t node_no, struct payer
     rows->count = 0;
     for (size_t i = 0; i < numbers.count && !numbers.failed; i++) {
         void *array = rows->cells;
-        numbers.failed = !reserve(&array, rows->count, &rows->capacity, sizeof *rows->cells);
+        numbers.failed = !reserve(
+            &array, rows->count, &rows->capacity,
+            sizeof(struct cell *)); /* NOLINT(bugprone-sizeof-expression): pointers it is */
         rows->cells = array;
         struct cell *cell = row_find(ledger->set, RECORD_GRANT, numbers.nos[i]);
         if (!numbers.failed && cell_exists(cell)) {

@@ -148,14 +148,14 @@ static void load_node_figures(struct ledger *ledger, int32_t i)
 static enum error_code load_figures(struct ledger *ledger, struct error *err)
 {
     struct view *view = &ledger->view;
+    struct node *member = &view->nodes[0].node;
     int64_t star_no = view->nodes[1].node.default_member_no;
-    if (star_no != 0 && star_no != view->nodes[0].node.node_no) {
-        const struct node *star = row_get(ledger->set, RECORD_NODE, star_no);
-        if (star != NULL && !merge_caps(&view->nodes[0].node, star)) {
-            return error_set(err, ERR_TOO_MANY_CAPS,
-                             "the caps of %s and of member * are more than %d together",
-                             view->nodes[0].node.name, LIMIT_CAPS_PER_NODE);
-        }
+    bool other = star_no != 0 && star_no != member->node_no;
+    const struct node *star = other ? row_get(ledger->set, RECORD_NODE, star_no) : NULL;
+    if (star != NULL && !merge_caps(member, star)) {
+        return error_set(err, ERR_TOO_MANY_CAPS,
+                         "the caps of %s and of member * are more than %d together", member->name,
+                         LIMIT_CAPS_PER_NODE);
     }
     for (int32_t i = 0; i < view->node_count; i++) {
         load_node_figures(ledger, i);

@@ -33,21 +33,18 @@ enum error_code names_cluster(struct ledger *ledger,
                               struct cell **ret_cell,
                               struct error *err)
 {
-    int64_t no = 0;
-    if (command->cluster[0] != '\0') {
-        no = row_name_target(ledger->set, NAMES_CLUSTER, 0, command->cluster);
+    bool named = command->cluster[0] != '\0';
+    int64_t no = named ? row_name_target(ledger->set, NAMES_CLUSTER, 0, command->cluster) : 0;
+    bool scheduler = command->role == ROLE_SCHEDULER;
+    if (scheduler && named && no != command->place_no) {
+        return error_set_field(err, ERR_NOT_FOUND, "cluster",
+                               "this token does not see a cluster %s", command->cluster);
     }
-    if (command->role == ROLE_SCHEDULER) {
-        if (command->cluster[0] != '\0' && no != command->place_no) {
-            return error_set_field(err, ERR_NOT_FOUND, "cluster",
-                                   "this token does not see a cluster %s", command->cluster);
-        }
-        no = command->place_no;
-    }
+    no = scheduler ? command->place_no : no;
     struct cell *cell = no == 0 ? NULL : row_find(ledger->set, RECORD_CLUSTER, no);
     if (cell == NULL || !cell_exists(cell)) {
         return error_set_field(err, ERR_UNKNOWN_CLUSTER, "cluster", "no cluster %s",
-                               command->cluster[0] == '\0' ? "is named" : command->cluster);
+                               named ? command->cluster : "is named");
     }
     *ret_cell = cell;
     return ERR_OK;
@@ -163,20 +160,18 @@ static enum error_code hold_anywhere(struct ledger *ledger,
                                      struct error *err)
 {
     const struct cluster_list *clusters = list_clusters(ledger);
-    struct cell *found = NULL;
+    int count = 0;
     for (size_t i = 0; i < clusters->count; i++) {
         struct cell *cell = hold_by_id(ledger, clusters->nos[i], command->hold);
-        if (cell == NULL || !cell_exists(cell) ||
-            !hold_is_seen(ledger, command, cell_record(cell))) {
-            continue;
+        if (cell != NULL && cell_exists(cell) && hold_is_seen(ledger, command, cell_record(cell))) {
+            *ret_cell = cell;
+            count++;
         }
-        if (found != NULL) {
-            return error_set_field(err, ERR_AMBIGUOUS_ID, "hold", "several clusters know hold %s",
-                                   command->hold);
-        }
-        found = cell;
     }
-    *ret_cell = found;
+    if (count > 1) {
+        return error_set_field(err, ERR_AMBIGUOUS_ID, "hold", "%d clusters know hold %s", count,
+                               command->hold);
+    }
     return ERR_OK;
 }
 

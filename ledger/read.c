@@ -223,23 +223,29 @@ static bool collect_model(void *context, const void *record)
     return models->loaded;
 }
 
+static enum error_code load_models(struct ledger_reader *reader, struct error *err)
+{
+    struct model_names *models = &reader->models;
+    struct select_args args = {.n = {NAMES_MODEL, 0}, .s = {""}};
+    models->loaded = true;
+    enum error_code code =
+        store_select(reader->store, SELECT_NAMES, &args, collect_model, models, err);
+    if (code == ERR_OK && !models->loaded) {
+        return error_set(err, ERR_UNAVAILABLE, "out of memory for the names of models");
+    }
+    return code;
+}
+
 enum error_code reader_model(struct ledger_reader *reader,
                              int64_t model_no,
                              const char **ret_name,
                              struct error *err)
 {
-    struct model_names *models = &reader->models;
-    if (model_no > 0 && (size_t)model_no >= models->count) {
-        struct select_args args = {.n = {NAMES_MODEL, 0}, .s = {""}};
-        models->loaded = true;
-        enum error_code code =
-            store_select(reader->store, SELECT_NAMES, &args, collect_model, models, err);
-        if (code != ERR_OK) {
-            return code;
-        }
-        if (!models->loaded) {
-            return error_set(err, ERR_UNAVAILABLE, "out of memory for the names of models");
-        }
+    const struct model_names *models = &reader->models;
+    bool missing = model_no > 0 && (size_t)model_no >= models->count;
+    enum error_code code = missing ? load_models(reader, err) : ERR_OK;
+    if (code != ERR_OK) {
+        return code;
     }
     bool known = model_no > 0 && (size_t)model_no < models->count;
     *ret_name = known ? models->names[model_no] : "";

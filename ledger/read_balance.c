@@ -15,21 +15,19 @@ static enum error_code read_path(struct ledger_reader *reader,
                                  struct read_path *path,
                                  struct error *err)
 {
+    enum error_code code = ERR_OK;
+    int64_t parent_no = node->parent_no;
     path->nodes[0] = *node;
     path->count = 1;
-    while (path->nodes[path->count - 1].parent_no != 0) {
-        if (path->count == RECORD_PATH_NODES) {
-            return error_set(err, ERR_INTERNAL, "the ledger is damaged: %s lies too deep",
-                             node->name);
-        }
-        enum error_code code = ledger_read_node_no(reader, path->nodes[path->count - 1].parent_no,
-                                                   &path->nodes[path->count], err);
-        if (code != ERR_OK) {
-            return code;
-        }
-        path->count++;
+    while (code == ERR_OK && parent_no != 0 && path->count < RECORD_PATH_NODES) {
+        struct node *parent = &path->nodes[path->count++];
+        code = ledger_read_node_no(reader, parent_no, parent, err);
+        parent_no = code == ERR_OK ? parent->parent_no : 0;
     }
-    return ERR_OK;
+    if (code == ERR_OK && parent_no != 0) {
+        return error_set(err, ERR_INTERNAL, "the ledger is damaged: %s lies too deep", node->name);
+    }
+    return code;
 }
 
 static enum error_code read_counter(struct ledger_reader *reader,
@@ -169,6 +167,21 @@ static enum error_code read_caps(struct ledger_reader *reader,
     return code;
 }
 
+/* Those of `*`, where the member has none of its own. */
+static enum error_code read_default_caps(struct ledger_reader *reader,
+                                         const struct node *member,
+                                         int64_t star_no,
+                                         struct ledger_balance *balance,
+                                         struct error *err)
+{
+    struct node star;
+    if (star_no == 0 || star_no == member->node_no) {
+        return ERR_OK;
+    }
+    enum error_code code = ledger_read_node_no(reader, star_no, &star, err);
+    return code == ERR_OK ? read_caps(reader, member, &star, balance, err) : code;
+}
+
 static enum error_code read_all_caps(struct ledger_reader *reader,
                                      const struct read_path *path,
                                      struct ledger_balance *balance,
@@ -177,15 +190,9 @@ static enum error_code read_all_caps(struct ledger_reader *reader,
     enum error_code code = ERR_OK;
     for (int32_t i = 0; i < path->count && code == ERR_OK; i++) {
         code = read_caps(reader, &path->nodes[i], &path->nodes[i], balance, err);
-        int64_t star_no = path->nodes[i].kind == NODE_MEMBER && path->count > 1
-                              ? path->nodes[1].default_member_no
-                              : 0;
-        if (code == ERR_OK && star_no != 0 && star_no != path->nodes[i].node_no) {
-            struct node star;
-            code = ledger_read_node_no(reader, star_no, &star, err);
-            if (code == ERR_OK) {
-                code = read_caps(reader, &path->nodes[i], &star, balance, err);
-            }
+        if (code == ERR_OK && path->nodes[i].kind == NODE_MEMBER && path->count > 1) {
+            code = read_default_caps(reader, &path->nodes[i], path->nodes[1].default_member_no,
+                                     balance, err);
         }
     }
     return code;

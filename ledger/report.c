@@ -187,14 +187,14 @@ static struct group *group_of(struct report *report, const struct group_key *key
         return NULL;
     }
     uint32_t *slot = slot_of(report, key);
+    if (*slot == 0 && report->count == LIMIT_REPORT_GROUPS) {
+        (void)fail(report, error_set_field(report->err, ERR_INVALID_FIELD, "group_by",
+                                           "more than %d groups: ask for fewer columns or a "
+                                           "shorter time",
+                                           LIMIT_REPORT_GROUPS));
+        return NULL;
+    }
     if (*slot == 0) {
-        if (report->count == LIMIT_REPORT_GROUPS) {
-            (void)fail(report, error_set_field(report->err, ERR_INVALID_FIELD, "group_by",
-                                               "more than %d groups: ask for fewer columns or a "
-                                               "shorter time",
-                                               LIMIT_REPORT_GROUPS));
-            return NULL;
-        }
         report->groups[report->count] = (struct group){.key = *key};
         *slot = (uint32_t)++report->count;
     }

@@ -40,7 +40,7 @@ struct cell *row_find_hold_id(struct working_set *set, int64_t cluster_no, const
 struct cell *row_find_job(struct working_set *set,
                           int64_t cluster_no,
                           bool by_key,
-                          const char *key);
+                          const char *text);
 
 /**
  * A record that must exist; NULL when it does not, and then the transaction has failed with

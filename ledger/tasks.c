@@ -36,15 +36,43 @@ static size_t merge_ranges(struct task_range *ranges, size_t count)
     size_t kept = 0;
     qsort(ranges, count, sizeof ranges[0], compare_ranges);
     for (size_t i = 0; i < count; i++) {
-        if (kept > 0 && ranges[i].first <= ranges[kept - 1].last + 1) {
-            if (ranges[i].last > ranges[kept - 1].last) {
-                ranges[kept - 1].last = ranges[i].last;
-            }
-        } else {
+        struct task_range *before = kept > 0 ? &ranges[kept - 1] : NULL;
+        if (before == NULL || ranges[i].first > before->last + 1) {
             ranges[kept++] = ranges[i];
+        } else if (ranges[i].last > before->last) {
+            before->last = ranges[i].last;
         }
     }
     return kept;
+}
+
+/* "3-9" or "3" at *at, which moves behind it. */
+static struct task_range parse_range(const char **at)
+{
+    struct task_range range;
+    range.first = parse_number(at);
+    range.last = range.first;
+    if (**at == '-') {
+        (*at)++;
+        range.last = parse_number(at);
+    }
+    return range;
+}
+
+static enum error_code check_range(const struct task_range *range,
+                                   const char *rest,
+                                   int64_t tasks,
+                                   struct error *err)
+{
+    if (range->first < 0 || range->last < range->first || (*rest != ',' && *rest != '\0')) {
+        return error_set_field(err, ERR_INVALID_FIELD, "tasks",
+                               "a list of tasks reads 3-9,12: numbers from 0 on, ascending");
+    }
+    if (range->last >= tasks) {
+        return error_set_field(err, ERR_INVALID_FIELD, "tasks", "the hold has tasks 0 to %lld",
+                               (long long)tasks - 1);
+    }
+    return ERR_OK;
 }
 
 enum error_code tasks_parse(const char *text,
@@ -56,20 +84,10 @@ enum error_code tasks_parse(const char *text,
     size_t count = 0;
     const char *at = text;
     for (;;) {
-        struct task_range range;
-        range.first = parse_number(&at);
-        range.last = range.first;
-        if (*at == '-') {
-            at++;
-            range.last = parse_number(&at);
-        }
-        if (range.first < 0 || range.last < range.first || (*at != ',' && *at != '\0')) {
-            return error_set_field(err, ERR_INVALID_FIELD, "tasks",
-                                   "a list of tasks reads 3-9,12; this is %s", text);
-        }
-        if (range.last >= tasks) {
-            return error_set_field(err, ERR_INVALID_FIELD, "tasks", "the hold has tasks 0 to %lld",
-                                   (long long)tasks - 1);
+        struct task_range range = parse_range(&at);
+        enum error_code code = check_range(&range, at, tasks, err);
+        if (code != ERR_OK) {
+            return code;
         }
         assert(count < TASK_RANGES);
         ret_ranges[count++] = range;
@@ -91,7 +109,7 @@ struct tally {
     int64_t warnings;
     int64_t refunded_mcs; /* what went back from frozen, of all tasks */
     int64_t expired_mcs;  /* the part of it that went to ended grants */
-    char *left; /* result.left_tasks */
+    char *left;           /* result.left_tasks */
     size_t left_length;
     bool left_full;
     struct task_range open; /* of the tasks left, not written yet; first -1: none */

@@ -39,9 +39,7 @@ struct waiting_root {
 
 static void fail_memory(struct ledger *ledger)
 {
-    struct error err;
-    (void)error_set(&err, ERR_UNAVAILABLE, "out of memory for the queue");
-    working_set_fail(ledger->set, &err);
+    working_set_fail_memory(ledger->set, "the queue");
 }
 
 /* ---- the queue in memory */
@@ -434,20 +432,24 @@ struct pass {
     struct limit_table blocked;
 };
 
+static bool is_freed(const struct pass *pass, int64_t node_no)
+{
+    for (size_t i = 0; i < pass->freed_count; i++) {
+        if (pass->freed[i] == node_no) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* One without limits asked for less while it waited, and nothing stood in its way then. */
 static bool touches_freed(const struct pass *pass, const struct waiting_item *item)
 {
-    if (item->limit_count == 0) {
-        return true;
+    bool touches = pass->all || item->limit_count == 0;
+    for (int32_t i = 0; i < item->limit_count && !touches; i++) {
+        touches = is_freed(pass, item->limits[i].node_no);
     }
-    for (int32_t i = 0; i < item->limit_count && !pass->all; i++) {
-        for (size_t j = 0; j < pass->freed_count; j++) {
-            if (item->limits[i].node_no == pass->freed[j]) {
-                return true;
-            }
-        }
-    }
-    return pass->all;
+    return touches;
 }
 
 static bool is_blocked(const struct pass *pass, const struct waiting_item *item)
@@ -472,18 +474,24 @@ static bool asks(const struct hold *hold, const struct cap *cap)
     return cap->kind <= CAP_CORES && hold->rate_mcores > 0;
 }
 
+static bool goes_ahead_at(const struct hold *hold, const struct node *node, const struct pass *pass)
+{
+    for (int32_t i = 0; i < node->cap_count; i++) {
+        const struct cap *cap = &node->caps[i];
+        if (cap->soft == 0 && asks(hold, cap) && count_at(&pass->blocked, node->node_no, cap) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Would it take room at a limit for which an earlier one waits? */
 static bool goes_ahead(const struct ledger *ledger, const struct pass *pass)
 {
     const struct view *view = &ledger->view;
     for (int32_t i = 0; i < view->node_count; i++) {
-        const struct node *node = &view->nodes[i].node;
-        for (int32_t j = 0; j < node->cap_count; j++) {
-            const struct cap *cap = &node->caps[j];
-            if (cap->soft == 0 && asks(&view->hold, cap) &&
-                count_at(&pass->blocked, node->node_no, cap) > 0) {
-                return true;
-            }
+        if (goes_ahead_at(&view->hold, &view->nodes[i].node, pass)) {
+            return true;
         }
     }
     const struct cap funds = {.kind = CAP_FUNDS};

@@ -50,6 +50,6 @@ size_t wait_below(struct ledger *ledger,
 void wait_forget(struct ledger *ledger);
 
 /** For map_init(). */
-void waiting_root_destroy(void *root);
+void waiting_root_destroy(void *value);
 
 #endif

@@ -63,6 +63,7 @@ struct working_set {
     struct table tables[2]; /* [0] go after each transaction, [1] stay */
     struct arena arenas[2];
     struct list dirty[RECORD__COUNT];
+    bool removals; /* a stored record was removed, or removed and made anew */
     struct list appended;
     struct undo *undos;
     size_t undo_count;
@@ -307,6 +308,7 @@ static void forget(struct working_set *set, int which)
 static void forget_changes(struct working_set *set)
 {
     memset(set->dirty, 0, sizeof set->dirty);
+    set->removals = false;
     set->appended = (struct list){0};
     set->undo_count = 0;
     set->depth = 0;
@@ -343,10 +345,10 @@ void working_set_fail(struct working_set *set, const struct error *err)
     }
 }
 
-static void fail_memory(struct working_set *set)
+void working_set_fail_memory(struct working_set *set, const char *what)
 {
     struct error err;
-    (void)error_set(&err, ERR_UNAVAILABLE, "out of memory in a transaction");
+    (void)error_set(&err, ERR_UNAVAILABLE, "out of memory for %s", what);
     working_set_fail(set, &err);
 }
 
@@ -372,7 +374,7 @@ static struct cell *cell_create(struct working_set *set, enum record_id type)
     struct cell *cell = arena_alloc(&set->arenas[stays[type] ? 1 : 0],
                                     sizeof(struct cell) + record_types[type].bytes);
     if (cell == NULL) {
-        fail_memory(set);
+        working_set_fail_memory(set, "a transaction");
         cell = set->spill;
         memset(cell, 0, sizeof *cell + set->largest_bytes);
     }
@@ -430,7 +432,7 @@ static void save(struct working_set *set, struct cell *cell)
         size_t capacity = set->undo_capacity == 0 ? 256 : set->undo_capacity * 2;
         struct undo *undos = realloc(set->undos, capacity * sizeof *undos);
         if (undos == NULL) {
-            fail_memory(set);
+            working_set_fail_memory(set, "a transaction");
             return;
         }
         set->undos = undos;
@@ -441,7 +443,7 @@ static void save(struct working_set *set, struct cell *cell)
         size_t bytes = record_types[cell->type].bytes;
         undo.record = arena_alloc(&set->undo_arena, bytes);
         if (undo.record == NULL) {
-            fail_memory(set);
+            working_set_fail_memory(set, "a transaction");
             return;
         }
         memcpy(undo.record, cell + 1, bytes);
@@ -478,6 +480,7 @@ void *working_set_make(struct working_set *set, struct cell *cell)
     memset((char *)record_of(cell) + key_bytes, 0, record_types[cell->type].bytes - key_bytes);
     cell->exists = true;
     cell->renew = cell->stored;
+    set->removals = set->removals || cell->renew;
     return record_of(cell);
 }
 
@@ -491,6 +494,7 @@ void working_set_remove(struct working_set *set, struct cell *cell)
     assert(cell->exists || set->failure.code != ERR_OK);
     save(set, cell);
     soil(set, cell);
+    set->removals = set->removals || cell->stored;
     cell->exists = false;
 }
 
@@ -553,6 +557,7 @@ void working_set_rollback(struct working_set *set)
         soil(set, cell); /* where it was written early, the old state must be written again */
         cell->exists = undo->existed;
         cell->renew = cell->stored && cell->exists;
+        set->removals = set->removals || cell->stored;
         if (undo->record != NULL) {
             memcpy(record_of(cell), undo->record, record_types[cell->type].bytes);
         }
@@ -571,20 +576,27 @@ void working_set_rollback(struct working_set *set)
 
 /* ---- writing */
 
+static enum error_code write_removal(struct working_set *set, struct cell *cell, struct error *err)
+{
+    if (!cell->stored || (cell->exists && !cell->renew)) {
+        return ERR_OK;
+    }
+    cell->stored = false;
+    cell->renew = false;
+    return store_remove(set->store, &record_types[cell->type], cell + 1, err);
+}
+
 /* Take out of the store what is there no more, children before what they refer to. */
 static enum error_code write_removals(struct working_set *set, struct error *err)
 {
     enum error_code code = ERR_OK;
-    for (int i = RECORD__COUNT - 1; i >= 0; i--) {
+    for (int i = RECORD__COUNT - 1; i >= 0 && set->removals; i--) {
         struct cell *cell = set->dirty[flush_order[i]].first;
         for (; cell != NULL && code == ERR_OK; cell = cell->next_dirty) {
-            if (cell->stored && (!cell->exists || cell->renew)) {
-                code = store_remove(set->store, &record_types[cell->type], cell + 1, err);
-                cell->stored = false;
-                cell->renew = false;
-            }
+            code = write_removal(set, cell, err);
         }
     }
+    set->removals = false;
     return code;
 }
 

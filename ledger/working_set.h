@@ -64,6 +64,9 @@ void working_set_abort(struct working_set *set);
 /** The first failure since begin, described in *err where given; ERR_OK when there is none. */
 enum error_code working_set_failure(const struct working_set *set, struct error *err);
 
+/** Make the transaction fail for want of memory; @what for. */
+void working_set_fail_memory(struct working_set *set, const char *what);
+
 /** Make the transaction fail, for a reason that a caller found (damaged data). The first one stays.
  */
 void working_set_fail(struct working_set *set, const struct error *err);

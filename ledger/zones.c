@@ -47,26 +47,30 @@ void root_time_set(struct root_time *time, int64_t now_s)
     time->window_end_s[CAP_TOTAL] = INT64_MAX;
 }
 
+/* UTC, when there is no memory: the transaction has failed then. */
+static struct root_time *make(struct ledger *ledger, const struct node *root)
+{
+    struct root_time *time = malloc(sizeof *time);
+    if (time == NULL || !map_add(&ledger->times, root->node_no, time)) {
+        free(time);
+        working_set_fail_memory(ledger->set, "a calendar");
+        calendar_init_utc(&ledger->utc.calendar);
+        return &ledger->utc;
+    }
+    load(ledger, root, time);
+    return time;
+}
+
 const struct root_time *zones_at(struct ledger *ledger, const struct node *root, int64_t now_s)
 {
     struct root_time *time = map_get(&ledger->times, root->node_no);
+    if (time != NULL && time->at_s == now_s) {
+        return time;
+    }
     if (time == NULL) {
-        time = malloc(sizeof *time);
-        if (time == NULL || !map_add(&ledger->times, root->node_no, time)) {
-            free(time);
-            struct error err;
-            (void)error_set(&err, ERR_UNAVAILABLE, "out of memory for a calendar");
-            working_set_fail(ledger->set, &err);
-            calendar_init_utc(&ledger->utc.calendar);
-            root_time_set(&ledger->utc, now_s);
-            return &ledger->utc;
-        }
-        load(ledger, root, time);
-        root_time_set(time, now_s);
+        time = make(ledger, root);
     }
-    if (time->at_s != now_s) {
-        root_time_set(time, now_s);
-    }
+    root_time_set(time, now_s);
     return time;
 }
 

@@ -28,7 +28,8 @@ ON_EVERY_BOOK(read, a_balance_shows_every_cap_on_the_path, 100)
     cr_assert(eq(int, run(book, book_freeze("h1")), ERR_OK));
     cr_assert(eq(int, run(book, book_cap(NODE_PROJECT, "vision", CAP_MONTH, 1000)), ERR_OK));
     struct ledger_balance balance = book_balance(book, NODE_MEMBER, "alice", "vision");
-    cr_assert(eq(int, balance.path_count, 2));
+    cr_assert(eq(int, balance.path_count, 3));
+    cr_assert_str_eq(balance.path[2], "alice");
     cr_assert_str_eq(balance.path[0], "acme");
     cr_assert_str_eq(balance.path[1], "vision");
     cr_assert(eq(int, balance.cap_count, 2));

@@ -160,10 +160,10 @@ static bool next_element(const char **at, const char *end, const char **ret_text
             in_string = true;
         } else if (*to == '{' || *to == '[') {
             depth++;
-        } else if ((*to == '}' || *to == ']') && depth-- == 0) {
+        } else if (depth == 0 && (*to == ',' || *to == '}' || *to == ']')) {
             break;
-        } else if (*to == ',' && depth == 0) {
-            break;
+        } else if (*to == '}' || *to == ']') {
+            depth--;
         }
     }
     to = to < end ? to : end;

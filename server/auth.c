@@ -293,7 +293,7 @@ enum error_code auth_token_create(char ret_token[AUTH_TOKEN_BYTES],
     if (code != ERR_OK) {
         return code;
     }
-    memcpy(ret_token, "ch_", 3);
+    memcpy(ret_token, "ch_", sizeof("ch_"));
     append_base64url(secret, sizeof(secret), ret_token + 3);
     explicit_bzero(secret, sizeof(secret));
     *ret_hash = digest_of(ret_token, strlen(ret_token));

@@ -77,6 +77,7 @@ static struct chunk *chunk_create(struct bulk *bulk, size_t capacity)
     chunk->capacity = capacity;
     chunk->room_bytes = capacity * largest;
     chunk->lines = calloc(capacity, sizeof(chunk->lines[0]));
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     chunk->commands = calloc(capacity, sizeof(chunk->commands[0]));
     chunk->results = calloc(capacity, sizeof(chunk->results[0]));
     chunk->room = malloc(chunk->room_bytes); /* pages are touched as commands fill them */

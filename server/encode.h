@@ -9,10 +9,10 @@
 #include "server/json_out.h"
 
 /** The members of a hold that every answer about it has, in the order of docs/api.md. */
-void encode_hold(struct json_out *out, const struct ledger_hold *hold);
+void encode_hold(struct json_out *out, const struct ledger_hold *shown);
 
 /** What a read of a hold has beside them: job, resources, time limit, last word. */
-void encode_hold_rest(struct json_out *out, const struct ledger_hold *hold, bool is_stale);
+void encode_hold_rest(struct json_out *out, const struct ledger_hold *shown, bool is_stale);
 
 /** `warnings` of an accepted command. */
 void encode_warnings(struct json_out *out, const struct ledger_result *result);

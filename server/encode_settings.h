@@ -6,9 +6,9 @@
 #include "server/json_out.h"
 
 /** An organization, a project or a member. */
-void encode_node(struct json_out *out, const struct ledger_node *node);
+void encode_node(struct json_out *out, const struct ledger_node *shown);
 
-void encode_cluster(struct json_out *out, const struct ledger_cluster *cluster);
+void encode_cluster(struct json_out *out, const struct ledger_cluster *shown);
 
 /** A cap of a node. @node_name is a person's for a member. */
 void encode_cap(struct json_out *out,

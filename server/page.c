@@ -13,7 +13,7 @@ static void make_token(const char *list, int64_t from, char ret_token[TOKEN_BYTE
     char plain[PLAIN_BYTES];
     const int bytes = snprintf(plain, sizeof(plain), "%s.%" PRId64, list, from);
     for (int i = 0; i < bytes && i < PLAIN_BYTES - 1; i++) {
-        (void)snprintf(ret_token + 2 * i, 3, "%02x", (unsigned char)plain[i]);
+        (void)snprintf(ret_token + (size_t)i * 2, 3, "%02x", (unsigned char)plain[i]);
     }
 }
 

@@ -60,7 +60,7 @@
 #define LIMIT_ERROR_DETAIL_BYTES 239  /* struct error: one line for people */
 
 /* What the daemon reads and keeps (SPEC 1.6, 6.4, 11.4). */
-#define LIMIT_BODY_BYTES      (64 * 1024)        /* any body but the two below; too_large */
+#define LIMIT_BODY_BYTES      65536              /* any body but the two below; too_large */
 #define LIMIT_HEARTBEAT_BYTES (1024 * 1024)      /* body of a heartbeat; too_large */
 #define LIMIT_BATCH_BYTES     (16 * 1024 * 1024) /* body of a batch or of events; too_large */
 #define LIMIT_URL_BYTES       4096               /* path and query; too_large */
@@ -71,6 +71,6 @@
 #define LIMIT_FEED_WAIT_S     60                 /* longest wait of a long poll; iv */
 #define LIMIT_SHUTDOWN_S      20                 /* SIGTERM to exit, long polls included */
 #define LIMIT_HOLDERS_MS      20                 /* holders and earliest_at after a refusal */
-#define LIMIT_CONFIG_BYTES    (64 * 1024)        /* the configuration file */
+#define LIMIT_CONFIG_BYTES    65536              /* the configuration file */
 
 #endif

@@ -14,7 +14,7 @@
 #define LIMIT_RATE_MCORES  INT64_C(1000000000000)    /* one task: 10^9 cores; iv */
 #define LIMIT_PERMILLE     1000000                   /* multiplier of a rate row: 1000-fold; iv */
 #define LIMIT_TIME_S       INT64_C(253402300799)     /* 9999-12-31T23:59:59Z, RFC 3339's last; iv */
-#define LIMIT_TIME_LIMIT_S INT64_C(3155760000)       /* time limit of a job: 100 years; iv */
+#define LIMIT_TIME_LIMIT_S INT64_C(353894400)        /* time limit of a job: LIMIT_RUN_DAYS; iv */
 #define LIMIT_TTL_S        31536000                  /* ttl of an unbound hold: one year; iv */
 #define LIMIT_FUTURE_S     300                       /* a job's time ahead of now; time_in_future */
 

@@ -81,9 +81,16 @@ class Amounts(w.Case):
             body = {"id": f"{self.name}-{key}", "node": self.root, "mcs": 2**53 - 1}
             self.assertEqual(self.ok("POST", "/grants", body)["granted_mcs"], 2**53 - 1)
         self.assertEqual(self.balance()["granted_mcs"], 2**54 - 2)
-        huge = {"resources": {"cores": 10000000}, "time_limit_s": 3155760000, "tasks": 100000}
+        huge = {"resources": {"cores": 10000000}, "time_limit_s": 353894400, "tasks": 100000}
         problem = self.freeze("h", 422, **huge)
         self.assertEqual(problem["code"], "invalid_field")
+
+    def test_spec_1_6_a_time_limit_is_at_most_the_longest_run(self):
+        self.make()
+        longest = 4096 * 86400
+        self.assertEqual(self.freeze("h", resources={"cores": 1}, time_limit_s=longest)["frozen_mcs"], 1000 * longest)
+        problem = self.freeze("i", 422, resources={"cores": 1}, time_limit_s=longest + 1)
+        self.assertEqual((problem["code"], problem["field"]), ("invalid_field", "time_limit_s"))
 
     def test_spec_1_4_times_take_any_offset_and_cut_fractions(self):
         self.make()

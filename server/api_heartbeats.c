@@ -8,20 +8,51 @@
 #include "server/bulk.h"
 #include "server/decode_commands.h"
 #include "server/encode.h"
-#include "server/json_in.h"
 
 struct heartbeat_source {
     struct bulk_source bulk; /* first */
-    json_t *body;            /* owned */
+    json_t *body;            /* owned; NULL until it has been parsed, on the bulk thread */
+    bool is_read;
     size_t index;
     struct command common; /* cluster and at, for every run */
 };
 
+/* Heartbeats are a sign of life of the agent, whatever becomes of the runs (SPEC 5.3). */
+static void touch_agent(struct request *request, const char *cluster)
+{
+    struct command command;
+    command_reset(&command, COMMAND_TOUCH_AGENT);
+    command.role = request->principal.role;
+    command.place_no = request->principal.place_no;
+    memcpy(command.cluster, cluster, sizeof(command.cluster));
+    api_send_quietly(request->service, &command);
+}
+
+/* What stands around the runs. A failure is that of the whole request. */
+static bool read_body(struct heartbeat_source *source)
+{
+    struct request *request = source->bulk.request;
+    struct error *failure = &source->bulk.failure;
+    source->is_read = true;
+    if (source->body == NULL && request_parse_body(request, &source->body, failure) != ERR_OK) {
+        return false;
+    }
+    command_reset(&source->common, COMMAND_HEARTBEAT);
+    if (decode_heartbeats(source->body, &source->common, failure) != ERR_OK) {
+        return false;
+    }
+    touch_agent(request, source->common.cluster);
+    return true;
+}
+
 static bool next_run(struct bulk_source *bulk_source, struct bulk *bulk, struct bulk_line *line)
 {
     struct heartbeat_source *source = (struct heartbeat_source *)(void *)bulk_source;
+    if ((!source->is_read && !read_body(source)) || bulk_source->failure.code != ERR_OK) {
+        return false;
+    }
     const json_t *runs = json_object_get(source->body, "runs");
-    if (source->index >= json_array_size(runs) || bulk_source->failure.code != ERR_OK) {
+    if (source->index >= json_array_size(runs)) {
         return false;
     }
     const size_t index = source->index++;
@@ -89,26 +120,14 @@ static void heartbeat_fini(struct bulk_source *bulk_source)
     free(source);
 }
 
-/* Heartbeats are a sign of life of the agent, whatever becomes of the runs (SPEC 5.3). */
-static void touch_agent(struct request *request, const char *cluster)
-{
-    struct command command;
-    command_reset(&command, COMMAND_TOUCH_AGENT);
-    command.role = request->principal.role;
-    command.place_no = request->principal.place_no;
-    memcpy(command.cluster, cluster, sizeof(command.cluster));
-    api_send_quietly(request->service, &command);
-}
-
 static enum error_code submit_heartbeats(struct request *request, json_t *body, struct error *err)
 {
     struct heartbeat_source *source = calloc(1, sizeof(*source));
     if (source == NULL) {
+        json_decref(body);
         return error_set(err, ERR_UNAVAILABLE, "out of memory");
     }
-    command_reset(&source->common, COMMAND_HEARTBEAT);
-    enum error_code code = decode_heartbeats(body, &source->common, err);
-    source->body = json_incref(body);
+    source->body = body;
     source->bulk = (struct bulk_source){
         .next = next_run,
         .write = write_run,
@@ -117,12 +136,8 @@ static enum error_code submit_heartbeats(struct request *request, json_t *body, 
         .fini = heartbeat_fini,
         .request = request,
         .content_type = "application/json",
-        .lines = json_array_size(json_object_get(body, "runs")),
     };
-    if (code == ERR_OK) {
-        touch_agent(request, source->common.cluster);
-        code = bulk_submit(request->service->bulk, &source->bulk, err);
-    }
+    const enum error_code code = bulk_submit(request->service->bulk, &source->bulk, err);
     if (code != ERR_OK) {
         heartbeat_fini(&source->bulk);
     }
@@ -141,12 +156,5 @@ void api_heartbeats_submit(struct request *request, json_t *body)
 
 void api_heartbeats(struct request *request)
 {
-    struct error err;
-    json_t *body = NULL;
-    if (request_parse_body(request, &body, &err) != ERR_OK) {
-        request_refuse(request, &err);
-        return;
-    }
-    api_heartbeats_submit(request, body);
-    json_decref(body);
+    api_heartbeats_submit(request, NULL);
 }

@@ -158,7 +158,8 @@ static int run_serve(const struct arguments *arguments)
     struct error err = {0};
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     (void)sigaction(SIGPIPE, &ignore, NULL);
-    (void)sigaction(SIGXFSZ, &ignore, NULL); /* a file at its limit is a write that fails, as on a full disk */
+    (void)sigaction(SIGXFSZ, &ignore,
+                    NULL); /* a file at its limit is a write that fails, as on a full disk */
     enum error_code code = read_config(arguments, &service, &err);
     if (code == ERR_OK) {
         code = service_start(&service, &err);

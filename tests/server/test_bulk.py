@@ -176,6 +176,11 @@ class Bulk(unittest.TestCase):
         self.assertEqual((answer.status, answer.json["field"]), (422, "runs.1.hole"))
         answer = self.daemon.call("POST", "/v1/heartbeats", {"cluster": "nowhere", "at": ago(1), "runs": [{"hold": "hb-1"}]})
         self.assertEqual(answer.json["code"], "unknown_cluster")
+        answer = self.daemon.call("POST", "/v1/heartbeats", b'{"cluster":')
+        self.assertEqual((answer.status, answer.json["code"]), (400, "malformed"))
+        beats = self.event("heartbeat", 1, {"cluster": "alpha", "at": ago(1), "runs": runs})
+        answer = self.daemon.ok("POST", "/v1/events", beats).json
+        self.assertEqual([result["result"] for result in answer["results"]], ["ok", "unknown", "ok"])
 
     def test_a_waiting_poll_hears_of_a_promotion_at_once(self):
         self.daemon.ok("PUT", "/v1/projects/vision/caps/jobs", {"limit": 1})

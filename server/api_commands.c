@@ -2,7 +2,6 @@
  * One command a request: place (what the path says), decode (what the body says), queue; and when the ledger has
  * answered, encode. What differs between routes stands in their rows (struct route_command).
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -349,9 +348,10 @@ static void encode_accepted(struct request *request, const struct command *comma
     request->answer.is_replayed = result->replayed;
     request->answer.etag = row->has_etag ? result->version : 0;
     if (row->makes_hold) {
+        static const char path[] = "/v1/holds/";
         char *location = request->slot->location;
-        (void)snprintf(location, sizeof(request->slot->location), "/v1/holds/%s",
-                       result->hold.hold.id);
+        memcpy(location, path, sizeof(path));
+        memcpy(location + sizeof(path) - 1, result->hold.hold.id, RECORD_ID_BYTES);
         request->answer.location = location;
     }
     request_answer_end(request);

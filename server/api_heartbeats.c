@@ -11,7 +11,9 @@
 
 struct heartbeat_source {
     struct bulk_source bulk; /* first */
-    json_t *body;            /* owned; NULL until it has been parsed, on the bulk thread */
+    json_t *top;             /* owned; parsed and freed on the bulk thread */
+    const json_t *body;      /* within it */
+    bool is_event;           /* the body is the event's data */
     bool is_read;
     size_t index;
     struct command common; /* cluster and at, for every run */
@@ -34,9 +36,10 @@ static bool read_body(struct heartbeat_source *source)
     struct request *request = source->bulk.request;
     struct error *failure = &source->bulk.failure;
     source->is_read = true;
-    if (source->body == NULL && request_parse_body(request, &source->body, failure) != ERR_OK) {
+    if (request_parse_body(request, &source->top, failure) != ERR_OK) {
         return false;
     }
+    source->body = source->is_event ? json_object_get(source->top, "data") : source->top;
     command_reset(&source->common, COMMAND_HEARTBEAT);
     if (decode_heartbeats(source->body, &source->common, failure) != ERR_OK) {
         return false;
@@ -116,18 +119,17 @@ static void end_results(struct json_out *out)
 static void heartbeat_fini(struct bulk_source *bulk_source)
 {
     struct heartbeat_source *source = (struct heartbeat_source *)(void *)bulk_source;
-    json_decref(source->body);
+    json_decref(source->top);
     free(source);
 }
 
-static enum error_code submit_heartbeats(struct request *request, json_t *body, struct error *err)
+static enum error_code submit_heartbeats(struct request *request, bool is_event, struct error *err)
 {
     struct heartbeat_source *source = calloc(1, sizeof(*source));
     if (source == NULL) {
-        json_decref(body);
         return error_set(err, ERR_UNAVAILABLE, "out of memory");
     }
-    source->body = body;
+    source->is_event = is_event;
     source->bulk = (struct bulk_source){
         .next = next_run,
         .write = write_run,
@@ -144,11 +146,11 @@ static enum error_code submit_heartbeats(struct request *request, json_t *body, 
     return code;
 }
 
-void api_heartbeats_submit(struct request *request, json_t *body)
+void api_heartbeats_submit(struct request *request, bool is_event)
 {
     struct error err;
     request->is_pending = true;
-    if (submit_heartbeats(request, body, &err) != ERR_OK) {
+    if (submit_heartbeats(request, is_event, &err) != ERR_OK) {
         request->is_pending = false;
         request_refuse(request, &err);
     }
@@ -156,5 +158,5 @@ void api_heartbeats_submit(struct request *request, json_t *body)
 
 void api_heartbeats(struct request *request)
 {
-    api_heartbeats_submit(request, NULL);
+    api_heartbeats_submit(request, false);
 }

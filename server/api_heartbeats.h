@@ -2,15 +2,11 @@
 #ifndef SERVER_API_HEARTBEATS_H
 #define SERVER_API_HEARTBEATS_H
 
-#include <jansson.h>
+#include <stdbool.h>
 
 #include "server/request.h"
 
-/**
- * Answer a request as POST /v1/heartbeats with this body would be.
- *
- * @body  taken over: the bulk thread frees it; NULL: the request's own body, which that thread parses
- */
-void api_heartbeats_submit(struct request *request, json_t *body);
+/** Answer a request as POST /v1/heartbeats with its body would be, or with the data of the event that its body is. */
+void api_heartbeats_submit(struct request *request, bool is_event);
 
 #endif

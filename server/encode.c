@@ -1,8 +1,6 @@
 /* Holds, runs and money as JSON. Settings are in encode_settings.c. */
 #include "server/encode.h"
 
-#include <inttypes.h>
-
 #include "server/decode_shapes.h"
 #include "server/problem.h"
 
@@ -56,7 +54,7 @@ void encode_hold(struct json_out *out, const struct ledger_hold *shown)
     if (hold->tasks > 1) {
         encode_task_states(out, hold);
     }
-    json_out_printf(out, "rate_card", "%s/%" PRId64, shown->cluster, hold->card_version);
+    json_out_numbered(out, "rate_card", shown->cluster, hold->card_version);
     json_out_time(out, "expires_at", hold->due_s);
     if (hold->job_id[0] != '\0') {
         json_out_text(out, "job_id", hold->job_id);
@@ -248,7 +246,7 @@ void encode_quote_answer(struct json_out *out,
     json_out_integer(out, "tasks", command->freeze.tasks > 0 ? command->freeze.tasks : 1);
     json_out_amount(out, "requested",
                     refusal != NULL ? refusal->requested_mcs : result->requested_mcs);
-    json_out_printf(out, "rate_card", "%s/%" PRId64, command->cluster, hold->card_version);
+    json_out_numbered(out, "rate_card", command->cluster, hold->card_version);
     json_out_bool(out, "would_pass", would_pass);
     problem_write_violations(out, "violations", refusal);
     json_out_integer(out, "waiting_ahead", refusal != NULL ? refusal->waiting_ahead : 0);

@@ -17,7 +17,8 @@ enum {
     HTTP_STOP_PARTIAL_MS = 2000,    /* for requests still arriving when the stop begins */
     HTTP_SWEEP_MS = 1000,
     HTTP_TURN_MS = 100,
-    HTTP_CONNECTION_BYTES = LIMIT_HEADER_BYTES + 8192, /* headers of a request and of its answer */
+    /* Headers of a request and of its answer. libmicrohttpd clears all of it for every request: no more than needed. */
+    HTTP_CONNECTION_BYTES = LIMIT_HEADER_BYTES + 4096,
 };
 
 /* One connection. */

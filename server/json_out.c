@@ -13,31 +13,60 @@ void json_out_init(struct json_out *out, struct buffer *buffer, bool amounts_as_
     *out = (struct json_out){.buffer = buffer, .amounts_as_text = amounts_as_text};
 }
 
-/* Comma where one is due, then the key: what stands before every value. The value follows. */
-static void begin_value(struct json_out *out, const char *key, const char *suffix)
+/*
+ * Comma where one is due, then the key: what stands before every value. Returns where the value goes, with room for
+ * @value_bytes, or NULL; end_value() counts all of it.
+ */
+static char *begin_value(struct json_out *out,
+                         const char *key,
+                         const char *suffix,
+                         size_t value_bytes)
 {
+    const size_t key_bytes = key != NULL ? strlen(key) : 0;
+    const size_t suffix_bytes = strlen(suffix);
+    char *at = buffer_window(out->buffer, key_bytes + suffix_bytes + value_bytes + 4);
+    if (at == NULL) {
+        return NULL;
+    }
     if (out->needs_comma) {
-        (void)buffer_append_byte(out->buffer, ',');
+        *at++ = ',';
     }
     out->needs_comma = true;
     if (key == NULL) {
-        return;
+        return at;
     }
-    const size_t key_bytes = strlen(key);
-    const size_t suffix_bytes = strlen(suffix);
-    if (buffer_reserve(out->buffer, key_bytes + suffix_bytes + 3) != ERR_OK) {
-        return;
-    }
-    (void)buffer_append_byte(out->buffer, '"');
-    (void)buffer_append(out->buffer, key, key_bytes);
-    (void)buffer_append(out->buffer, suffix, suffix_bytes);
-    (void)buffer_append(out->buffer, "\":", 2);
+    *at++ = '"';
+    memcpy(at, key, key_bytes);
+    at += key_bytes;
+    memcpy(at, suffix, suffix_bytes);
+    at += suffix_bytes;
+    *at++ = '"';
+    *at++ = ':';
+    return at;
 }
 
-static void open_nested(struct json_out *out, const char *key, char bracket)
+static void end_value(struct json_out *out, char *end)
 {
-    begin_value(out, key, "");
-    (void)buffer_append_byte(out->buffer, bracket);
+    buffer_advance(out->buffer, end);
+}
+
+/* A value that is short and known: true, null, a bracket. */
+static void put_literal(struct json_out *out,
+                        const char *key,
+                        const char *suffix,
+                        const char *literal)
+{
+    const size_t bytes = strlen(literal);
+    char *at = begin_value(out, key, suffix, bytes);
+    if (at != NULL) {
+        memcpy(at, literal, bytes);
+        end_value(out, at + bytes);
+    }
+}
+
+static void open_nested(struct json_out *out, const char *key, const char *bracket)
+{
+    put_literal(out, key, "", bracket);
     out->needs_comma = false;
 }
 
@@ -49,7 +78,7 @@ static void close_nested(struct json_out *out, char bracket)
 
 void json_out_object_open(struct json_out *out, const char *key)
 {
-    open_nested(out, key, '{');
+    open_nested(out, key, "{");
 }
 
 void json_out_object_close(struct json_out *out)
@@ -59,7 +88,7 @@ void json_out_object_close(struct json_out *out)
 
 void json_out_array_open(struct json_out *out, const char *key)
 {
-    open_nested(out, key, '[');
+    open_nested(out, key, "[");
 }
 
 void json_out_array_close(struct json_out *out)
@@ -72,25 +101,26 @@ static bool needs_escape(unsigned char byte)
     return byte < 0x20 || byte == '"' || byte == '\\' || byte == 0x7f;
 }
 
-static void append_escaped(struct buffer *buffer, const char *text)
+enum { ESCAPED_BYTES = 6 }; /* \u001f, the longest form of one byte */
+
+static char *put_escaped(char *at, const char *text)
 {
-    const char *run = text;
-    const char *at = text;
-    for (; *at != '\0'; at++) {
-        const unsigned char byte = (unsigned char)*at;
+    static const char digits[] = "0123456789abcdef";
+    for (; *text != '\0'; text++) {
+        const unsigned char byte = (unsigned char)*text;
         if (!needs_escape(byte)) {
-            continue;
-        }
-        (void)buffer_append(buffer, run, (size_t)(at - run));
-        if (byte == '"' || byte == '\\') {
-            (void)buffer_append_byte(buffer, '\\');
-            (void)buffer_append_byte(buffer, (char)byte);
+            *at++ = (char)byte;
+        } else if (byte == '"' || byte == '\\') {
+            *at++ = '\\';
+            *at++ = (char)byte;
         } else {
-            (void)buffer_printf(buffer, "\\u%04x", byte);
+            memcpy(at, "\\u00", 4);
+            at[4] = digits[byte >> 4];
+            at[5] = digits[byte & 15];
+            at += ESCAPED_BYTES;
         }
-        run = at + 1;
     }
-    (void)buffer_append(buffer, run, (size_t)(at - run));
+    return at;
 }
 
 void json_out_named_object_open(struct json_out *out, const char *name)
@@ -102,10 +132,14 @@ void json_out_named_object_open(struct json_out *out, const char *name)
 
 void json_out_text(struct json_out *out, const char *key, const char *text)
 {
-    begin_value(out, key, "");
-    (void)buffer_append_byte(out->buffer, '"');
-    append_escaped(out->buffer, text);
-    (void)buffer_append_byte(out->buffer, '"');
+    char *at = begin_value(out, key, "", ESCAPED_BYTES * strlen(text) + 2);
+    if (at == NULL) {
+        return;
+    }
+    *at++ = '"';
+    at = put_escaped(at, text);
+    *at++ = '"';
+    end_value(out, at);
 }
 
 void json_out_text_or_null(struct json_out *out, const char *key, const char *text)
@@ -147,18 +181,31 @@ static size_t format_integer(int64_t value, char ret_text[20])
     return length;
 }
 
-static void append_integer(struct json_out *out, int64_t value, bool quoted)
+enum { INTEGER_BYTES = 22 }; /* with a sign, 19 digits and quotes */
+
+static void put_integer(struct json_out *out,
+                        const char *key,
+                        const char *suffix,
+                        int64_t value,
+                        bool is_text)
 {
-    char text[22] = {'"'};
-    size_t length = format_integer(value, text + 1) + 1;
-    text[length++] = '"';
-    (void)buffer_append(out->buffer, quoted ? text : text + 1, quoted ? length : length - 2);
+    char *at = begin_value(out, key, suffix, INTEGER_BYTES);
+    if (at == NULL) {
+        return;
+    }
+    if (is_text) {
+        *at++ = '"';
+    }
+    at += format_integer(value, at);
+    if (is_text) {
+        *at++ = '"';
+    }
+    end_value(out, at);
 }
 
 void json_out_integer(struct json_out *out, const char *key, int64_t value)
 {
-    begin_value(out, key, "");
-    append_integer(out, value, false);
+    put_integer(out, key, "", value, false);
 }
 
 void json_out_integer_or_null(struct json_out *out, const char *key, int64_t value, int64_t absent)
@@ -172,14 +219,12 @@ void json_out_integer_or_null(struct json_out *out, const char *key, int64_t val
 
 void json_out_bool(struct json_out *out, const char *key, bool value)
 {
-    begin_value(out, key, "");
-    (void)buffer_append_text(out->buffer, value ? "true" : "false");
+    put_literal(out, key, "", value ? "true" : "false");
 }
 
 void json_out_null(struct json_out *out, const char *key)
 {
-    begin_value(out, key, "");
-    (void)buffer_append(out->buffer, "null", 4);
+    put_literal(out, key, "", "null");
 }
 
 void json_out_time(struct json_out *out, const char *key, int64_t time_s)
@@ -206,25 +251,39 @@ void json_out_time_ms(struct json_out *out, const char *key, int64_t time_ms)
 
 void json_out_exact(struct json_out *out, const char *key, int64_t value)
 {
-    begin_value(out, key, "");
-    append_integer(out, value, out->amounts_as_text);
+    put_integer(out, key, "", value, out->amounts_as_text);
 }
 
 void json_out_amount(struct json_out *out, const char *name, int64_t mcs)
 {
-    char text[AMOUNT_TEXT_BYTES];
-    begin_value(out, name, "_mcs");
-    append_integer(out, mcs, out->amounts_as_text);
-    begin_value(out, name, "_core_hours");
-    (void)buffer_append_byte(out->buffer, '"');
-    (void)buffer_append_text(out->buffer, amount_format_core_hours(amount_from_mcs(mcs), 5, text));
-    (void)buffer_append_byte(out->buffer, '"');
+    put_integer(out, name, "_mcs", mcs, out->amounts_as_text);
+    char *at = begin_value(out, name, "_core_hours", AMOUNT_TEXT_BYTES + 2);
+    if (at == NULL) {
+        return;
+    }
+    *at++ = '"';
+    (void)amount_format_core_hours(amount_from_mcs(mcs), 5, at);
+    at += strlen(at);
+    *at++ = '"';
+    end_value(out, at);
 }
 
 void json_out_amount_null(struct json_out *out, const char *name)
 {
-    begin_value(out, name, "_mcs");
-    (void)buffer_append(out->buffer, "null", 4);
-    begin_value(out, name, "_core_hours");
-    (void)buffer_append(out->buffer, "null", 4);
+    put_literal(out, name, "_mcs", "null");
+    put_literal(out, name, "_core_hours", "null");
+}
+
+void json_out_numbered(struct json_out *out, const char *key, const char *text, int64_t number)
+{
+    char *at = begin_value(out, key, "", ESCAPED_BYTES * strlen(text) + INTEGER_BYTES + 3);
+    if (at == NULL) {
+        return;
+    }
+    *at++ = '"';
+    at = put_escaped(at, text);
+    *at++ = '/';
+    at += format_integer(number, at);
+    *at++ = '"';
+    end_value(out, at);
 }

@@ -40,6 +40,9 @@ void json_out_text_or_null(struct json_out *out, const char *key, const char *te
 void json_out_printf(struct json_out *out, const char *key, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
+/** "text/number", as a rate card is named. */
+void json_out_numbered(struct json_out *out, const char *key, const char *text, int64_t number);
+
 void json_out_integer(struct json_out *out, const char *key, int64_t value);
 
 /** null where value is `absent`. */

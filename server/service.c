@@ -12,6 +12,7 @@
 #include "server/api_feed.h"
 #include "server/bulk.h"
 #include "server/feed.h"
+#include "server/json_arena.h"
 #include "server/notify.h"
 
 enum {
@@ -180,6 +181,7 @@ enum error_code service_start(struct service *service, struct error *err)
 {
     log_set_level(service->config.log_level);
     http_block_signals();
+    json_arena_install();
     raise_descriptors(service);
     enum error_code code = metrics_create(&service->metrics, err);
     if (code == ERR_OK) {

@@ -4,8 +4,7 @@
  */
 #include "ledger/base/amount.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include <string.h>
 
 enum {
     FRACTION_DIGITS = 5,
@@ -145,6 +144,17 @@ enum error_code amount_from_core_hours_text(const char *text,
     return ERR_OK;
 }
 
+/* At least @width digits of a number to the end of a text; returns where they begin. */
+static char *prepend_digits(char *end, uint64_t number, unsigned width)
+{
+    unsigned digits = 0;
+    for (; number > 0 || digits < width; digits++) {
+        *--end = (char)('0' + number % 10);
+        number /= 10;
+    }
+    return end;
+}
+
 const char *amount_format_core_hours(struct amount amount,
                                      unsigned decimals,
                                      char ret_text[AMOUNT_TEXT_BYTES])
@@ -155,8 +165,16 @@ const char *amount_format_core_hours(struct amount amount,
     /* Unsigned negation is exact for INT64_MIN too. */
     const uint64_t magnitude = amount.mcs < 0 ? 0 - (uint64_t)amount.mcs : (uint64_t)amount.mcs;
     const uint64_t steps = magnitude / step_mcs + (magnitude % step_mcs >= step_mcs / 2 ? 1 : 0);
-    const char *sign = amount.mcs < 0 && steps > 0 ? "-" : "";
-    (void)snprintf(ret_text, AMOUNT_TEXT_BYTES, "%s%" PRIu64 ".%0*" PRIu64, sign, steps / scale,
-                   (int)decimals, steps % scale);
+    /* By hand: two amounts stand in every answer, and printf would be the most of their cost. */
+    char text[AMOUNT_TEXT_BYTES];
+    char *const end = text + sizeof(text);
+    char *begin = prepend_digits(end, steps % scale, decimals);
+    *--begin = '.';
+    begin = prepend_digits(begin, steps / scale, 1);
+    if (amount.mcs < 0 && steps > 0) {
+        *--begin = '-';
+    }
+    memcpy(ret_text, begin, (size_t)(end - begin));
+    ret_text[end - begin] = '\0';
     return ret_text;
 }

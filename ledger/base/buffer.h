@@ -55,6 +55,26 @@ enum error_code buffer_vprintf(struct buffer *buffer, const char *format, va_lis
 /** Make room for @more_bytes further bytes. Errors of buffer_append(). */
 enum error_code buffer_reserve(struct buffer *buffer, size_t more_bytes);
 
+/**
+ * Room for @more_bytes at the end, to be written by hand and then counted with buffer_advance(). NULL when the buffer has
+ * failed or fails now.
+ */
+static inline char *buffer_window(struct buffer *buffer, size_t more_bytes)
+{
+    if (buffer->failure == ERR_OK && buffer->length_bytes + more_bytes < buffer->capacity_bytes) {
+        return buffer->bytes + buffer->length_bytes;
+    }
+    return buffer_reserve(buffer, more_bytes) == ERR_OK ? buffer->bytes + buffer->length_bytes
+                                                        : NULL;
+}
+
+/** Count what was written into the window, up to @end. */
+static inline void buffer_advance(struct buffer *buffer, char *end)
+{
+    buffer->length_bytes = (size_t)(end - buffer->bytes);
+    *end = '\0';
+}
+
 /** The first failure since init or reset, or ERR_OK. */
 enum error_code buffer_failure(const struct buffer *buffer);
 

@@ -64,7 +64,7 @@
 #define LIMIT_HEARTBEAT_BYTES (1024 * 1024)      /* body of a heartbeat; too_large */
 #define LIMIT_BATCH_BYTES     (16 * 1024 * 1024) /* body of a batch or of events; too_large */
 #define LIMIT_URL_BYTES       4096               /* path and query; too_large */
-#define LIMIT_HEADER_BYTES    (16 * 1024)        /* all headers of a request; too_large */
+#define LIMIT_HEADER_BYTES    (8 * 1024)         /* all headers of a request; too_large */
 #define LIMIT_JSON_DEPTH      32                 /* nesting of a JSON body; malformed */
 #define LIMIT_QUEUE_COMMANDS  4096               /* commands waiting to be executed; overloaded */
 #define LIMIT_CONNECTIONS     10000              /* open connections; overloaded */

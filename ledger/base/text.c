@@ -4,8 +4,6 @@
  */
 #include "ledger/base/text.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "ledger/base/civil.h"
@@ -250,13 +248,25 @@ enum error_code text_parse_time(const char *text, int64_t *ret_s, struct error *
     return ERR_OK;
 }
 
+/* Two digits of a number below 100. */
+static void put_two(char *text, unsigned number)
+{
+    text[0] = (char)('0' + number / 10);
+    text[1] = (char)('0' + number % 10);
+}
+
 const char *text_format_time(int64_t time_s, char ret_text[TEXT_TIME_BYTES])
 {
     assert(time_s >= 0 && time_s <= LIMIT_TIME_S);
-    struct civil_date date = civil_date_from_days((int32_t)(time_s / CIVIL_DAY_S));
-    unsigned second = (unsigned)(time_s % CIVIL_DAY_S);
-    (void)snprintf(ret_text, TEXT_TIME_BYTES, "%04u-%02u-%02uT%02u:%02u:%02uZ",
-                   (unsigned)date.year % 10000, date.month % 100U, date.day % 100U, second / HOUR_S,
-                   second / MINUTE_S % 60, second % 60);
+    const struct civil_date date = civil_date_from_days((int32_t)(time_s / CIVIL_DAY_S));
+    const unsigned second = (unsigned)(time_s % CIVIL_DAY_S);
+    memcpy(ret_text, "YYYY-MM-DDTHH:MM:SSZ", TEXT_TIME_BYTES);
+    put_two(ret_text, (unsigned)date.year / 100);
+    put_two(ret_text + 2, (unsigned)date.year % 100);
+    put_two(ret_text + 5, date.month);
+    put_two(ret_text + 8, date.day);
+    put_two(ret_text + 11, second / HOUR_S);
+    put_two(ret_text + 14, second / MINUTE_S % 60);
+    put_two(ret_text + 17, second % 60);
     return ret_text;
 }

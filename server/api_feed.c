@@ -185,10 +185,11 @@ void api_feed(struct request *request)
 {
     struct error err;
     int64_t wait_s;
-    enum error_code code =
-        request_query_integer(request, QUERY_AFTER, 0, INT64_MAX, 0, &request->feed.after, &err);
+    enum error_code code = request_query_integer(
+        request, &(struct query_integer){QUERY_AFTER, 0, INT64_MAX, 0}, &request->feed.after, &err);
     if (code == ERR_OK) {
-        code = request_query_integer(request, QUERY_WAIT_S, 0, LIMIT_FEED_WAIT_S, 0, &wait_s, &err);
+        code = request_query_integer(
+            request, &(struct query_integer){QUERY_WAIT_S, 0, LIMIT_FEED_WAIT_S, 0}, &wait_s, &err);
     }
     if (code == ERR_OK) {
         request->feed.deadline_ms = clock_mono_ms() + wait_s * 1000;

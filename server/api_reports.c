@@ -416,8 +416,8 @@ static enum error_code find_journal(const struct request *request,
     if (root == NULL || !text_is_node_name(root)) {
         return error_set_field(err, ERR_MALFORMED, "root", "name the root whose journal is wanted");
     }
-    enum error_code code =
-        request_query_integer(request, QUERY_AFTER, 0, INT64_MAX, 0, ret_after, err);
+    enum error_code code = request_query_integer(
+        request, &(struct query_integer){QUERY_AFTER, 0, INT64_MAX, 0}, ret_after, err);
     if (code == ERR_OK) {
         code = ledger_read_node(reader, NODE_ORGANIZATION, root, "", ret_root, err);
     }

@@ -293,6 +293,7 @@ static enum MHD_Result on_complete(struct request *request)
     return http_answer_send(request);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the signature is libmicrohttpd's */
 static enum MHD_Result on_request(void *context,
                                   struct MHD_Connection *connection,
                                   const char *url,

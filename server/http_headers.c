@@ -39,6 +39,14 @@ struct reading {
     const char *values[HEADER__COUNT];
 };
 
+/* Header names differ in their first letter, most of the time. */
+static bool is_header(const char *name, size_t row)
+{
+    const char *known = header_rows[row].name;
+    return tolower((unsigned char)known[0]) == tolower((unsigned char)name[0]) &&
+           strcasecmp(known, name) == 0;
+}
+
 static enum MHD_Result note_header(void *context,
                                    enum MHD_ValueKind kind,
                                    const char *name,
@@ -47,8 +55,7 @@ static enum MHD_Result note_header(void *context,
     (void)kind;
     struct reading *reading = context;
     for (size_t i = 0; i < HEADER__COUNT; i++) {
-        if (tolower((unsigned char)header_rows[i].name[0]) != tolower((unsigned char)name[0]) ||
-            strcasecmp(header_rows[i].name, name) != 0) {
+        if (!is_header(name, i)) {
             continue;
         }
         if (reading->values[i] == NULL) {

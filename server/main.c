@@ -147,8 +147,10 @@ static enum error_code read_config(const struct arguments *arguments,
 /* Memory that comes and goes with each request stays with the process: giving it back costs page faults. */
 static void keep_memory(void)
 {
+    /* NOLINTBEGIN(concurrency-mt-unsafe): no thread has been started */
     (void)mallopt(M_TRIM_THRESHOLD, 64 * 1024 * 1024);
     (void)mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
+    /* NOLINTEND(concurrency-mt-unsafe) */
 }
 
 static int run_serve(const struct arguments *arguments)
@@ -331,6 +333,7 @@ static int run_subcommand(const struct subcommand *subcommand, int argc, char **
     struct arguments arguments = {0};
     unsigned given = 0;
     int option;
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): no thread has been started */
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         if (option == OPTION_HELP) {
             return print_usage(stdout, EXIT_DONE);

@@ -46,9 +46,10 @@ enum error_code page_begin(const struct request *request,
                            struct page *ret_page,
                            struct error *err)
 {
-    const enum error_code code =
-        request_query_integer(request, QUERY_PAGE_SIZE, 1, LIMIT_PAGE_SIZE, LIMIT_PAGE_SIZE_DEFAULT,
-                              &ret_page->size, err);
+    const enum error_code code = request_query_integer(
+        request,
+        &(struct query_integer){QUERY_PAGE_SIZE, 1, LIMIT_PAGE_SIZE, LIMIT_PAGE_SIZE_DEFAULT},
+        &ret_page->size, err);
     if (code != ERR_OK) {
         return code;
     }

@@ -229,16 +229,13 @@ enum error_code request_decode_target(struct request *request,
 }
 
 enum error_code request_query_integer(const struct request *request,
-                                      enum query_param param,
-                                      int64_t min,
-                                      int64_t max,
-                                      int64_t absent,
+                                      const struct query_integer *asked,
                                       int64_t *ret_value,
                                       struct error *err)
 {
-    const char *text = request->query[param];
+    const char *text = request->query[asked->param];
     if (text == NULL) {
-        *ret_value = absent;
+        *ret_value = asked->absent;
         return ERR_OK;
     }
     int64_t value = 0;
@@ -246,9 +243,10 @@ enum error_code request_query_integer(const struct request *request,
     for (; text[digits] >= '0' && text[digits] <= '9' && digits < 18; digits++) {
         value = value * 10 + (text[digits] - '0');
     }
-    if (digits == 0 || text[digits] != '\0' || value < min || value > max) {
-        return error_set_field(err, ERR_MALFORMED, query_param_name(param),
-                               "not an integer from %lld to %lld", (long long)min, (long long)max);
+    if (digits == 0 || text[digits] != '\0' || value < asked->min || value > asked->max) {
+        return error_set_field(err, ERR_MALFORMED, query_param_name(asked->param),
+                               "not an integer from %lld to %lld", (long long)asked->min,
+                               (long long)asked->max);
     }
     *ret_value = value;
     return ERR_OK;

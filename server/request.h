@@ -171,12 +171,17 @@ static inline const char *request_query(const struct request *request, enum quer
     return request->query[param];
 }
 
-/** An integer of the query, or @absent; ERR_MALFORMED with the parameter's name. */
+/** An integer that a query may give: from @min to @max, both 0 or more; @absent when it is not given. */
+struct query_integer {
+    enum query_param param;
+    int64_t min;
+    int64_t max;
+    int64_t absent;
+};
+
+/** What the query gives of @asked; ERR_MALFORMED with the parameter's name. */
 MUST_USE enum error_code request_query_integer(const struct request *request,
-                                               enum query_param param,
-                                               int64_t min,
-                                               int64_t max,
-                                               int64_t absent,
+                                               const struct query_integer *asked,
                                                int64_t *ret_value,
                                                struct error *err);
 

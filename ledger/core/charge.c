@@ -4,6 +4,7 @@
  */
 #include "ledger/core/charge.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -314,6 +315,9 @@ static void book_day(const struct booking *booking,
     struct day_use difference = {new.mcs - old.mcs, new.mgs - old.mgs, new.runs - old.runs};
     book_row(booking, after->run, difference, 1);
 }
+
+static_assert(LIMIT_TIME_LIMIT_S == LIMIT_RUN_DAYS * CIVIL_DAY_S,
+              "what a time limit allows can be booked");
 
 static enum error_code check_bounds(const struct run *run, struct error *err)
 {

@@ -124,10 +124,16 @@ static enum error_code run_new(struct ledger *ledger,
         return ERR_OK;
     }
     if (code == ERR_OK && command->kind == COMMAND_CHARGE) {
-        code = unattributed_assign(ledger, command, err);
+        code = unattributed_check(ledger, command, err);
     }
     if (code == ERR_OK) {
         code = decide_and_apply(ledger, decision, command, err);
+    }
+    if (code == ERR_NO_RATE && command->kind == COMMAND_CHARGE) {
+        return unattributed_charge(ledger, command, result, err);
+    }
+    if (code == ERR_OK && command->kind == COMMAND_CHARGE) {
+        unattributed_leave(ledger, command);
     }
     if (code == ERR_OK) {
         result_of_hold(ledger, result);

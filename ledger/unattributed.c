@@ -116,17 +116,21 @@ static enum error_code check_same(const struct unattributed *known,
 }
 
 enum error_code
-unattributed_assign(struct ledger *ledger, const struct command *command, struct error *err)
+unattributed_check(struct ledger *ledger, const struct command *command, struct error *err)
 {
     struct cell *cell = find(ledger, ledger->view.hold.cluster_no, command->charge.id);
     if (!cell_exists(cell)) {
         return working_set_failure(ledger->set, err);
     }
-    const enum error_code code = check_same(cell_record(cell), command, err);
-    if (code == ERR_OK && !command->dry_run) {
+    return check_same(cell_record(cell), command, err);
+}
+
+void unattributed_leave(struct ledger *ledger, const struct command *command)
+{
+    struct cell *cell = find(ledger, ledger->view.hold.cluster_no, command->charge.id);
+    if (cell_exists(cell) && !command->dry_run) {
         working_set_remove(ledger->set, cell);
     }
-    return code;
 }
 
 enum error_code unattributed_charge(struct ledger *ledger,

@@ -1,6 +1,6 @@
 /*
- * Charges whose account no project answers to: kept on the cluster's list, for a person to assign
- * (SPEC 5.9). Nobody pays for them until then.
+ * Charges whose account no project answers to, or that no rate card prices: kept on the cluster's
+ * list, for a person to assign (SPEC 5.9). Nobody pays for them until then.
  */
 #ifndef LEDGER_UNATTRIBUTED_H
 #define LEDGER_UNATTRIBUTED_H
@@ -19,12 +19,14 @@ MUST_USE enum error_code unattributed_charge(struct ledger *ledger,
                                              struct error *err);
 
 /**
- * A charge whose account is known now leaves the list: the caller has loaded it and books it next, in
- * the same transaction. Without effect where the list does not have it.
+ * Whether a charge that the caller has loaded is the one that the list has, if it has any.
  *
  * ERR_ID_REUSED when the list has other content under its id.
  */
 MUST_USE enum error_code
-unattributed_assign(struct ledger *ledger, const struct command *command, struct error *err);
+unattributed_check(struct ledger *ledger, const struct command *command, struct error *err);
+
+/* A charge that has been booked leaves the list. Without effect where the list does not have it. */
+void unattributed_leave(struct ledger *ledger, const struct command *command);
 
 #endif

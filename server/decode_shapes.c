@@ -130,6 +130,7 @@ const struct decode_choice choices_flag[] = {
     {"corrected", FLAG_CORRECTED},
     {"overdrawn", FLAG_OVERDRAWN},
     {"over_cap", FLAG_OVER_CAP},
+    {"unpriced", FLAG_UNPRICED},
     {NULL, 0},
 };
 

@@ -94,9 +94,25 @@ static enum error_code settle(struct booking *booking,
     attempt_closed(booking, SETTLES[stand].open);
     hold_bind(view);
     booking_flag(booking,
-                 (SETTLES[stand].late ? FLAG_LATE : 0) | (run->overrun_mcs > 0 ? FLAG_OVERRUN : 0));
+                 (SETTLES[stand].late ? FLAG_LATE : 0) | (run->overrun_mcs > 0 ? FLAG_OVERRUN : 0) |
+                     (facts->unpriced ? FLAG_UNPRICED : 0));
     run_totals_answer(run, booking->plan);
     return ERR_OK;
+}
+
+/* What was allocated has no price. Use that happened is never refused (SPEC 5.9): the rate known for
+ * the run stands, and the run is marked for a person to look into. */
+static enum error_code read_unpriced(struct view *view,
+                                     const struct command *command,
+                                     struct run_facts *facts,
+                                     struct error *err)
+{
+    struct command_run given = command->run;
+    given.resources.given = false;
+    error_clear(err);
+    enum error_code code = run_facts_read(view, &given, OUTCOME_COMPLETED, facts, err);
+    facts->unpriced = code == ERR_OK;
+    return code;
 }
 
 static enum error_code read_command(struct view *view,
@@ -108,7 +124,7 @@ static enum error_code read_command(struct view *view,
     if (code == ERR_OK) {
         code = run_facts_read(view, &command->run, OUTCOME_COMPLETED, facts, err);
     }
-    return code;
+    return code == ERR_NO_RATE ? read_unpriced(view, command, facts, err) : code;
 }
 
 enum error_code decide_settle(struct view *view,

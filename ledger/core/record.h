@@ -347,6 +347,7 @@ enum hold_flag {
     FLAG_CORRECTED = 1 << 10,
     FLAG_OVERDRAWN = 1 << 11,
     FLAG_OVER_CAP = 1 << 12,
+    FLAG_UNPRICED = 1 << 13, /* no price for what was allocated: charged as known before */
 };
 
 /* How much of each grant a hold has frozen, earliest end first. */
@@ -683,7 +684,8 @@ struct token {
     char place[RECORD_NAME_BYTES];
 };
 
-/* Use of an account that no project answers to, for a person to assign (SPEC 5.9). */
+/* Use of an account that no project answers to, or without a price, for a person to assign (SPEC
+ * 5.9). */
 struct unattributed {
     int64_t cluster_no;
     char id[RECORD_ID_BYTES];

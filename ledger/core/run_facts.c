@@ -122,6 +122,7 @@ bool run_facts_agree(const struct run *run, const struct run_facts *facts)
     return (facts->started_s == 0 || facts->started_s == run->started_s) &&
            (facts->ended_s == 0 || facts->ended_s == run->ended_s) &&
            facts->outcome == run->outcome &&
+           (!facts->unpriced || (run->flags & FLAG_UNPRICED) != 0) &&
            (!facts->suspended_given || facts->suspended_s == run_suspended_s(run, run->ended_s)) &&
            (!facts->allocated ||
             (facts->rate_mcores == last->rate_mcores && facts->mgpus == last->mgpus));
@@ -135,7 +136,8 @@ struct digest16 run_facts_digest(const struct run_facts *facts)
     digest_update_i64(&state, facts->ended_s);
     digest_update_i64(&state, facts->suspended_given ? facts->suspended_s : -1);
     digest_update_i64(&state, facts->outcome);
-    digest_update_i64(&state, facts->allocated ? facts->rate_mcores : -1);
+    int64_t no_rate = facts->unpriced ? -2 : -1;
+    digest_update_i64(&state, facts->allocated ? facts->rate_mcores : no_rate);
     digest_update_i64(&state, facts->allocated ? facts->mgpus : -1);
     struct digest digest = digest_finish(&state);
     struct digest16 half;

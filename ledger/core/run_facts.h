@@ -13,6 +13,7 @@ struct run_facts {
     bool suspended_given;
     int64_t suspended_s;
     enum outcome outcome;
+    bool unpriced;  /* what was allocated has no price: the rate known before stands */
     bool allocated; /* given; then priced as: */
     int64_t rate_mcores;
     int64_t mgpus;

@@ -330,6 +330,25 @@ class Life(w.Case):
         self.assertEqual(self.money()[0], 960000)
         self.assertEqual([row["id"] for row in self.get(path)["items"]], [f"{self.name}-d"])
 
+    def test_spec_5_9_a_charge_without_a_price_goes_to_the_list_until_a_card_prices_it(self):
+        self.make()
+        began, ended = self.ago(100), self.ago(40)
+        b200 = {"gpus": [{"model": "b200", "count": 1}]}
+        card = {"effective_from": self.ago(200), "rows": [{"gpus": {"a100": {"mcores": 16000, "memory_mib": 81920}}}]}
+        self.ok("PUT", f"/clusters/{self.cluster}/rates/2", card)
+        send = lambda: self.charge("c", resources=b200, started_at=began, ended_at=ended)
+        self.assertIn("unattributed", send()["flags"])
+        self.assertIn("unattributed", send()["flags"])
+        self.assertEqual(self.money()[0], 0)
+        path = f"/clusters/{self.cluster}/unattributed"
+        self.assertEqual([row["id"] for row in self.get(path)["items"]], [f"{self.name}-c"])
+        card["effective_from"] = self.ago(150)
+        card["rows"][0]["gpu_default_mcores"] = 16000
+        self.ok("PUT", f"/clusters/{self.cluster}/rates/3", card)
+        self.assertEqual(send()["used_mcs"], 960000)
+        self.assertEqual(self.get(path)["items"], [])
+        self.assertEqual(self.money()[0], 960000)
+
     def test_spec_5_10_refunds_never_exceed_the_charge(self):
         self.make()
         self.freeze("h")

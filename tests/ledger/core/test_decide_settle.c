@@ -117,12 +117,46 @@ Test(settle, charges_what_was_allocated_and_not_what_was_asked_for)
     cr_expect_eq(act(settle), ERR_RUN_CONFLICT);
 }
 
-Test(settle, what_was_allocated_must_have_a_price)
+/* Two of a model that no row of the card prices. */
+static struct command unpriced(struct command command)
 {
-    struct command settle = settle_command(0, 0, 0, 60);
-    settle.run.resources = a100s(1);
-    strcpy(settle.run.resources.gpus[0].model, "b200");
-    cr_expect_eq(act(settle), ERR_NO_RATE);
+    command.run.resources = a100s(2);
+    strcpy(command.run.resources.gpus[0].model, "b200");
+    return command;
+}
+
+Test(settle, what_was_allocated_without_a_price_is_charged_as_what_was_asked_for_and_flagged)
+{
+    struct command settle = unpriced(settle_command(0, 0, 0, 60));
+    cr_expect_eq(act(settle), ERR_OK);
+    expect_totals(960000, 3840000, 0);
+    cr_expect(world->plan.warnings & FLAG_UNPRICED);
+    cr_expect(world_run(world, 0, 0)->flags & FLAG_UNPRICED);
+    cr_expect_eq(act(settle), ERR_OK);
+    cr_expect(world->plan.replayed);
+    expect_totals(960000, 3840000, 0);
+}
+
+Test(settle, what_has_no_price_is_another_settle_than_what_had_one)
+{
+    cr_assert_eq(act(settle_command(0, 0, 0, 60)), ERR_OK);
+    cr_expect_eq(act(unpriced(settle_command(0, 0, 0, 60))), ERR_RUN_CONFLICT);
+}
+
+Test(settle, a_requeue_of_what_has_no_price_freezes_the_next_all_the_same)
+{
+    cr_assert_eq(act(start_command(0, 0, 0)), ERR_OK);
+    cr_expect_eq(act(unpriced(requeue_command(0, 0, NOT_GIVEN, 60))), ERR_OK);
+    expect_totals(960000, 3840000, 0);
+    cr_expect(world_run(world, 0, 0)->flags & FLAG_UNPRICED);
+    cr_expect_eq(world_run(world, 0, 1)->flags & FLAG_UNPRICED, 0);
+    cr_expect_eq(world_state(world), TASK_FROZEN);
+}
+
+Test(settle, a_correction_to_what_has_no_price_is_refused_for_a_person_can_act)
+{
+    cr_assert_eq(act(settle_command(0, 0, 0, 60)), ERR_OK);
+    cr_expect_eq(act(unpriced(correct_command(0, 0, 0, 60))), ERR_NO_RATE);
 }
 
 Test(settle, suspended_time_is_not_charged)

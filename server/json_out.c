@@ -8,6 +8,8 @@
 #include "ledger/base/amount.h"
 #include "ledger/base/text.h"
 
+/* What is put together here are pieces of a buffer, not strings. NOLINTBEGIN(bugprone-not-null-terminated-result) */
+
 void json_out_init(struct json_out *out, struct buffer *buffer, bool amounts_as_text)
 {
     *out = (struct json_out){.buffer = buffer, .amounts_as_text = amounts_as_text};
@@ -287,3 +289,5 @@ void json_out_numbered(struct json_out *out, const char *key, const char *text, 
     *at++ = '"';
     end_value(out, at);
 }
+
+/* NOLINTEND(bugprone-not-null-terminated-result) */

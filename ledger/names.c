@@ -169,7 +169,8 @@ static enum error_code hold_anywhere(struct ledger *ledger,
         }
     }
     if (count > 1) {
-        return error_set_field(err, ERR_AMBIGUOUS_ID, "hold", "%d clusters know hold %s", count,
+        return error_set_field(err, ERR_AMBIGUOUS_ID, "hold",
+                               "%d clusters know hold %s: name one with cluster", count,
                                command->hold);
     }
     return ERR_OK;

@@ -115,8 +115,9 @@ static enum error_code check_same(const struct unattributed *known,
                            command->charge.id);
 }
 
-enum error_code
-unattributed_check(struct ledger *ledger, const struct command *command, struct error *err)
+enum error_code unattributed_check(struct ledger *ledger,
+                                   const struct command *command,
+                                   struct error *err)
 {
     struct cell *cell = find(ledger, ledger->view.hold.cluster_no, command->charge.id);
     if (!cell_exists(cell)) {

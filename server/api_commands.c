@@ -290,8 +290,17 @@ static enum error_code decode_body(const struct request *request,
         return ERR_OK;
     }
     CLEANUP(json_in_decref) json_t *body = NULL;
-    const enum error_code code = request_parse_body(request, &body, err);
-    return code == ERR_OK ? request->row->decode(body, command, err) : code;
+    char place[sizeof(command->cluster)];
+    memcpy(place, command->cluster, sizeof(place));
+    enum error_code code = request_parse_body(request, &body, err);
+    if (code == ERR_OK) {
+        code = request->row->decode(body, command, err);
+    }
+    if (code == ERR_OK && place[0] != '\0' && strcmp(place, command->cluster) != 0) {
+        return error_set_field(err, ERR_INVALID_FIELD, "cluster", "the path says cluster %s",
+                               place);
+    }
+    return code;
 }
 
 static enum error_code make_command(struct request *request, struct error *err)
@@ -410,7 +419,8 @@ static void command_done(struct batch_item *item)
         read = reload_tokens;
     }
     if (read == NULL || request_read(request, read, &err) != ERR_OK) {
-        http_finish_later(request->http, request); /* the batch's end wakes the loop, once for all */
+        http_finish_later(request->http,
+                          request); /* the batch's end wakes the loop, once for all */
     }
 }
 

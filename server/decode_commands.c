@@ -17,6 +17,10 @@
     {                                                                         \
         .name = "root", .kind = DECODE_NODE, AT(root), .null_is_absent = true \
     }
+#define FIELD_CLUSTER                                                               \
+    {                                                                               \
+        .name = "cluster", .kind = DECODE_NODE, AT(cluster), .null_is_absent = true \
+    }
 #define FIELD_TASK                                                               \
     {                                                                            \
         .name = "task", .kind = DECODE_INTEGER, AT(task), .max = LIMIT_TASKS - 1 \
@@ -142,6 +146,7 @@ static const struct decode_field bind_fields[] = {
     FIELD_ID("job_id", bind.job_id),
     FIELD_NAME("job_key", bind.job_key, false),
     FIELD_ROOT,
+    FIELD_CLUSTER,
 };
 
 static const struct decode_field start_fields[] = {
@@ -151,13 +156,11 @@ static const struct decode_field start_fields[] = {
     FIELD_NAME("run_key", run.run_key, false),
     FIELD_HOSTS(run.hosts),
     FIELD_ROOT,
+    FIELD_CLUSTER,
 };
 
 static const struct decode_field pause_fields[] = {
-    FIELD_TASK,
-    FIELD_ATTEMPT,
-    FIELD_TIME("at", run.at_s, true),
-    FIELD_ROOT,
+    FIELD_TASK, FIELD_ATTEMPT, FIELD_TIME("at", run.at_s, true), FIELD_ROOT, FIELD_CLUSTER,
 };
 
 static const struct decode_field resize_fields[] = {
@@ -173,6 +176,7 @@ static const struct decode_field resize_fields[] = {
     FIELD_JOB(run.job),
     FIELD_NAME("account", run.account, false),
     FIELD_ROOT,
+    FIELD_CLUSTER,
 };
 
 static const struct decode_field settle_fields[] = {
@@ -186,6 +190,7 @@ static const struct decode_field settle_fields[] = {
     FIELD_NAME("run_key", run.run_key, false),
     FIELD_HOSTS(run.hosts),
     FIELD_ROOT,
+    FIELD_CLUSTER,
 };
 
 static const struct decode_field release_fields[] = {
@@ -196,6 +201,7 @@ static const struct decode_field release_fields[] = {
      .other = decode_task_set,
      .null_is_absent = true},
     FIELD_ROOT,
+    FIELD_CLUSTER,
 };
 
 static const struct decode_field correct_fields[] = {
@@ -209,13 +215,11 @@ static const struct decode_field correct_fields[] = {
     FIELD_NAME("source", run.source, true),
     FIELD_NOTE("reason", run.reason, true),
     FIELD_ROOT,
+    FIELD_CLUSTER,
 };
 
 static const struct decode_field heartbeat_fields[] = {
-    FIELD_TIME("at", run.at_s, true),
-    FIELD_TASK,
-    FIELD_ATTEMPT,
-    FIELD_ROOT,
+    FIELD_TIME("at", run.at_s, true), FIELD_TASK, FIELD_ATTEMPT, FIELD_ROOT, FIELD_CLUSTER,
 };
 
 /* ---- charge, refund, grant, transfer, withdraw */
@@ -244,6 +248,7 @@ static const struct decode_field refund_fields[] = {
     FIELD_AMOUNT(refund.amount_mcs),
     FIELD_NOTE("reason", refund.reason, true),
     FIELD_ROOT,
+    FIELD_CLUSTER,
 };
 
 static const struct decode_field grant_fields[] = {
@@ -362,7 +367,6 @@ static const struct decode_table op_table = {ROWS(op_fields)};
 
 static const struct decode_field place_fields[] = {
     {.name = "hold", .kind = DECODE_ID, AT(hold)},
-    {.name = "cluster", .kind = DECODE_NODE, AT(cluster)},
     {.name = "job_id", .kind = DECODE_ID, AT(job_id)},
     {.name = "job_key", .kind = DECODE_NAME, AT(job_key)},
 };

@@ -93,9 +93,9 @@ static enum error_code settle(struct booking *booking,
     view->hold.seen_s = view->now_s > view->hold.seen_s ? view->now_s : view->hold.seen_s;
     attempt_closed(booking, SETTLES[stand].open);
     hold_bind(view);
-    booking_flag(booking,
-                 (SETTLES[stand].late ? FLAG_LATE : 0) | (run->overrun_mcs > 0 ? FLAG_OVERRUN : 0) |
-                     (facts->unpriced ? FLAG_UNPRICED : 0));
+    booking_flag(booking, (SETTLES[stand].late ? FLAG_LATE : 0) |
+                              (run->overrun_mcs > 0 ? FLAG_OVERRUN : 0) |
+                              (facts->unpriced ? FLAG_UNPRICED : 0));
     run_totals_answer(run, booking->plan);
     return ERR_OK;
 }

@@ -185,6 +185,15 @@ class Late(w.Case):
         self.assertEqual(self.balance()["frozen_mcs"], 2 * GPU5)
         answer = self.call("GET", f"/holds/{self.name}-h")
         self.assertIn((answer.status, answer.json.get("code")), ((200, None), (409, "ambiguous_id")))
+        self.refused_verb("ambiguous_id", 409, "h", "start", started_at=self.ago(60), root=self.root)
+        answer = self.verb("h", "start", started_at=self.ago(60), root=self.root, cluster=self.cluster)
+        self.assertEqual((answer["cluster"], answer["state"]), (self.cluster, "running"))
+        self.verb("h", "settle", ended_at=self.ago(0), cluster=self.cluster)
+        refund = {"id": f"{self.name}-r", "hold": f"{self.name}-h", "reason": "slow", "cluster": self.cluster}
+        self.assertEqual(self.ok("POST", "/refunds", refund)["refunded_mcs"], 960000)
+        self.verb("h", "bind", cluster=self.cluster, job_id="7")
+        path = f"/clusters/{self.cluster}/jobs/7/settle"
+        self.refused("invalid_field", 422, "POST", path, {"ended_at": self.ago(0), "cluster": other}, field="cluster")
         token = self.ok("POST", "/tokens", {"name": "t", "role": "scheduler", "place": other})["token"]
         answer = self.call("POST", f"/holds/{self.name}-h/release", {}, token=token)
         self.assertEqual((answer.status, answer.json["cluster"], answer.json["user"]), (200, other, "bob"), answer)

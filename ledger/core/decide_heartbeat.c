@@ -113,6 +113,16 @@ static enum error_code renew(struct booking *booking, int64_t at_s, struct error
     return booking_charge_open(booking, &before, err);
 }
 
+/* Up to when the run ran, by at_s: while it is suspended, up to the suspension (SPEC 5.5). */
+static int64_t ran_until(const struct run *run, int64_t at_s)
+{
+    if (run->state != TASK_SUSPENDED || run->suspension_count == 0) {
+        return at_s;
+    }
+    int64_t from_s = run->suspensions[run->suspension_count - 1].from_s;
+    return from_s < at_s ? from_s : at_s;
+}
+
 /* A heartbeat of a run that lives. */
 static enum error_code beat(struct booking *booking, int64_t at_s, struct error *err)
 {
@@ -125,11 +135,11 @@ static enum error_code beat(struct booking *booking, int64_t at_s, struct error 
     }
     run->seen_s = at_s;
     booking->plan->run_changed = true;
-    if (view->hold.mode != MODE_WINDOW || run->state == TASK_SUSPENDED) {
-        booking->plan->heartbeat = (run->flags & FLAG_STOPPED) != 0 ? HEARTBEAT_STOP : HEARTBEAT_OK;
+    booking->plan->heartbeat = (run->flags & FLAG_STOPPED) != 0 ? HEARTBEAT_STOP : HEARTBEAT_OK;
+    if (view->hold.mode != MODE_WINDOW) {
         return ERR_OK;
     }
-    return renew(booking, at_s, err);
+    return renew(booking, ran_until(run, at_s), err);
 }
 
 static enum error_code act(struct booking *booking,

@@ -66,6 +66,23 @@ Test(window, the_same_heartbeat_again_changes_nothing)
     cr_expect_eq(world->entry_count, entries);
 }
 
+Test(window, a_heartbeat_of_a_suspended_run_charges_up_to_the_suspension)
+{
+    cr_assert_eq(act(beat_command(0, 0, 60)), ERR_OK);
+    cr_assert_eq(act(pause_command(COMMAND_SUSPEND, 0, 100)), ERR_OK);
+    cr_expect_eq(act(beat_command(0, 0, 160)), ERR_OK);
+    cr_expect_eq(world->plan.heartbeat, HEARTBEAT_OK);
+    cr_expect_eq(run()->charged_mcs, 100 * SECOND_MCS);
+    cr_expect_eq(run()->seen_s, WORLD_NOW + 160);
+    int32_t entries = world->entry_count;
+    cr_expect_eq(act(beat_command(0, 0, 220)), ERR_OK);
+    cr_expect_eq(world->entry_count, entries, "nothing more to charge");
+    cr_assert_eq(act(pause_command(COMMAND_RESUME, 0, 300)), ERR_OK);
+    cr_expect_eq(act(beat_command(0, 0, 320)), ERR_OK);
+    cr_expect_eq(run()->charged_mcs, 120 * SECOND_MCS);
+    cr_expect_eq(run()->frozen_mcs, WINDOW_MCS);
+}
+
 Test(window, renewals_end_at_the_time_limit)
 {
     begin_with(EXHAUSTED_CONTINUE, 1000);

@@ -291,7 +291,7 @@ static enum error_code decode_kind_mcs(const json_t *value,
                                        struct error *err)
 {
     int64_t mcs;
-    const enum error_code code = decode_integer(value, 0, field->max, path, &mcs, err);
+    const enum error_code code = decode_integer(value, field->min, field->max, path, &mcs, err);
     if (code == ERR_OK) {
         store_integer(mcs, sizeof(int64_t), place);
     }
@@ -334,9 +334,10 @@ static enum error_code decode_kind_core_hours(const json_t *value,
     if (code != ERR_OK) {
         return code;
     }
-    if (amount.mcs > field->max) {
-        return decode_refuse(err, ERR_INVALID_FIELD, path, "%lld mcs are more than %lld",
-                             (long long)amount.mcs, (long long)field->max);
+    if (amount.mcs < field->min || amount.mcs > field->max) {
+        return decode_refuse(err, ERR_INVALID_FIELD, path,
+                             "%lld mcs are out of range: %lld to %lld", (long long)amount.mcs,
+                             (long long)field->min, (long long)field->max);
     }
     store_integer(amount.mcs, sizeof(int64_t), place);
     return ERR_OK;

@@ -29,14 +29,16 @@
     {                                                                            \
         .name = "attempt", .kind = DECODE_INTEGER, AT(attempt), .max = INT32_MAX \
     }
-#define FIELD_AMOUNT(member)                                                                 \
-    {.name = "core_hours",                                                                   \
-     .kind = DECODE_CORE_HOURS,                                                              \
-     AT(member),                                                                             \
-     .max = LIMIT_COMMAND_MCS,                                                               \
-     .one_of = 1},                                                                           \
-    {                                                                                        \
-        .name = "mcs", .kind = DECODE_MCS, AT(member), .max = LIMIT_COMMAND_MCS, .one_of = 1 \
+#define FIELD_AMOUNT(member)                                                               \
+    {.name = "core_hours",                                                                 \
+     .kind = DECODE_CORE_HOURS,                                                            \
+     AT(member),                                                                           \
+     .min = 1,                                                                             \
+     .max = LIMIT_COMMAND_MCS,                                                             \
+     .one_of = 1},                                                                         \
+    {                                                                                      \
+        .name = "mcs", .kind = DECODE_MCS, AT(member), .min = 1, .max = LIMIT_COMMAND_MCS, \
+        .one_of = 1                                                                        \
     }
 #define FIELD_JOB(member)                                                      \
     {                                                                          \

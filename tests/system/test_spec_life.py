@@ -359,6 +359,9 @@ class Life(w.Case):
         self.ok("POST", "/refunds", refund)
         self.assertEqual(self.money()[0], 600000)
         self.refused("id_reused", 409, "POST", "/refunds", {**refund, "core_hours": "0.11"})
+        for field, nothing in (("core_hours", "0"), ("mcs", 0)):
+            body = {**{key: value for key, value in refund.items() if key != "core_hours"}, "id": f"{self.name}-r0", field: nothing}
+            self.refused("invalid_field", 422, "POST", "/refunds", body, field=field)
         more = {**refund, "id": f"{self.name}-r2", "core_hours": "0.2"}
         self.assertEqual(self.call("POST", "/refunds", more).status // 100, 4)
         rest = {key: value for key, value in more.items() if key != "core_hours"}

@@ -600,7 +600,43 @@ static enum error_code write_removals(struct working_set *set, struct error *err
     return code;
 }
 
-static enum error_code write_cell(struct working_set *set, struct cell *cell, struct error *err)
+/* New records of one type on their way into the store together. */
+struct inserts {
+    const struct record_type *type;
+    size_t count;
+    const void *records[64];
+};
+
+static enum error_code inserts_write(struct working_set *set,
+                                     struct inserts *inserts,
+                                     struct error *err)
+{
+    size_t count = inserts->count;
+    inserts->count = 0;
+    return count == 0 ? ERR_OK
+                      : store_insert_many(set->store, inserts->type, inserts->records, count, err);
+}
+
+/* Take one more; what came before is written first when it is of another type or enough. */
+static enum error_code inserts_add(struct working_set *set,
+                                   struct inserts *inserts,
+                                   struct cell *cell,
+                                   struct error *err)
+{
+    const struct record_type *type = &record_types[cell->type];
+    enum error_code code = ERR_OK;
+    if (inserts->type != type || inserts->count == ARRAY_LEN(inserts->records)) {
+        code = inserts_write(set, inserts, err);
+    }
+    inserts->type = type;
+    inserts->records[inserts->count++] = cell + 1;
+    return code;
+}
+
+static enum error_code write_cell(struct working_set *set,
+                                  struct inserts *inserts,
+                                  struct cell *cell,
+                                  struct error *err)
 {
     const struct record_type *type = &record_types[cell->type];
     cell->dirty = false;
@@ -610,33 +646,34 @@ static enum error_code write_cell(struct working_set *set, struct cell *cell, st
     bool stored = cell->stored;
     cell->stored = true;
     return stored ? store_put(set->store, type, cell + 1, err)
-                  : store_insert(set->store, type, cell + 1, err);
+                  : inserts_add(set, inserts, cell, err);
 }
 
 static enum error_code write_changes(struct working_set *set, struct error *err)
 {
+    struct inserts inserts = {.count = 0};
     enum error_code code = write_removals(set, err);
     for (int i = 0; i < RECORD__COUNT && code == ERR_OK; i++) {
         struct list *list = &set->dirty[flush_order[i]];
         while (list->first != NULL && code == ERR_OK) {
             struct cell *cell = list->first;
             list->first = cell->next_dirty;
-            code = write_cell(set, cell, err);
+            code = write_cell(set, &inserts, cell, err);
         }
         list->last = NULL;
     }
-    return code;
+    return code == ERR_OK ? inserts_write(set, &inserts, err) : code;
 }
 
 static enum error_code write_appended(struct working_set *set, struct error *err)
 {
-    for (struct cell *cell = set->appended.first; cell != NULL; cell = cell->next_dirty) {
-        enum error_code code = store_insert(set->store, &record_types[cell->type], cell + 1, err);
-        if (code != ERR_OK) {
-            return code;
-        }
+    struct inserts inserts = {.count = 0};
+    enum error_code code = ERR_OK;
+    for (struct cell *cell = set->appended.first; cell != NULL && code == ERR_OK;
+         cell = cell->next_dirty) {
+        code = inserts_add(set, &inserts, cell, err);
     }
-    return ERR_OK;
+    return code == ERR_OK ? inserts_write(set, &inserts, err) : code;
 }
 
 enum error_code working_set_commit(struct working_set *set, struct error *err)

@@ -411,17 +411,30 @@ static enum error_code memory_put(void *context,
     return after == NULL ? out_of_memory(err) : exchange(database, type, before, after, err);
 }
 
-static enum error_code memory_insert(void *context,
-                                     const struct record_type *type,
-                                     const void *record,
-                                     struct error *err)
+static enum error_code insert_row(struct database *database,
+                                  const struct record_type *type,
+                                  const void *record,
+                                  struct error *err)
 {
-    struct database *database = ((struct handle *)context)->database;
     if (*find(&database->tables[type->id], type, record) != NULL) {
         return error_set(err, ERR_INTERNAL, "insert: this %s is there already", type->name);
     }
     struct row *after = make_row(type, record);
     return after == NULL ? out_of_memory(err) : exchange(database, type, NULL, after, err);
+}
+
+static enum error_code memory_insert(void *context,
+                                     const struct record_type *type,
+                                     const void *const *records,
+                                     size_t count,
+                                     struct error *err)
+{
+    struct database *database = ((struct handle *)context)->database;
+    enum error_code code = ERR_OK;
+    for (size_t i = 0; i < count && code == ERR_OK; i++) {
+        code = insert_row(database, type, records[i], err);
+    }
+    return code;
 }
 
 static enum error_code memory_remove(void *context,

@@ -7,6 +7,7 @@
  */
 #include "ledger/store/engines.h"
 #include "ledger/store/sqlite_connection.h"
+#include "ledger/store/sqlite_rows.h"
 
 #define QUERIES(record)                                                                         \
     {                                                                                           \
@@ -184,7 +185,8 @@ static enum error_code engine_get(void *handle,
     }
     enum query query = record_queries[type->id].get;
     sqlite3_stmt *statement = connection->statements[query];
-    int result = sqlite_record_bind(connection, query, type, type->key_count, record);
+    struct sqlite_parameters to = sqlite_connection_parameters(connection, query);
+    int result = sqlite_record_bind(&to, type, type->key_count, record);
     if (result == SQLITE_OK) {
         result = sqlite3_step(statement);
     }
@@ -209,7 +211,8 @@ static enum error_code write_record(struct sqlite_connection *connection,
                                     struct error *err)
 {
     sqlite3_stmt *statement = connection->statements[query];
-    int result = sqlite_record_bind(connection, query, type, field_count, record);
+    struct sqlite_parameters to = sqlite_connection_parameters(connection, query);
+    int result = sqlite_record_bind(&to, type, field_count, record);
     if (result == SQLITE_OK) {
         result = sqlite3_step(statement);
     }
@@ -247,11 +250,26 @@ static enum error_code engine_put(void *handle,
 
 static enum error_code engine_insert(void *handle,
                                      const struct record_type *type,
-                                     const void *record,
+                                     const void *const *records,
+                                     size_t count,
                                      struct error *err)
 {
+    struct sqlite_connection *connection = handle;
     enum query query = record_queries[type->id].insert;
-    return write_record(handle, query, type, type->field_count, record, err);
+    size_t done = 0;
+    bool together = connection->rows[type->id].statement != NULL;
+    while (together && count - done >= SQLITE_ROWS) {
+        int result = sqlite_rows_insert(connection, type, records + done);
+        if (result != SQLITE_DONE) {
+            return sqlite_connection_fail(connection, result, query_texts[query].name, err);
+        }
+        done += SQLITE_ROWS;
+    }
+    enum error_code code = ERR_OK;
+    for (; done < count && code == ERR_OK; done++) {
+        code = write_record(connection, query, type, type->field_count, records[done], err);
+    }
+    return code;
 }
 
 static enum error_code engine_remove(void *handle,

@@ -27,6 +27,7 @@
 #include "ledger/base/cleanup.h"
 #include "ledger/store/migrate.h"
 #include "ledger/store/sqlite_restart.h"
+#include "ledger/store/sqlite_rows.h"
 #include "ledger/store/sqlite_vfs.h"
 
 #define APPLICATION_ID 0x43724872 /* "CrHr", in the header of the file */
@@ -284,19 +285,23 @@ static bool is_write_query(const char *name)
 
 static enum error_code prepare_all(struct sqlite_connection *connection, struct error *err)
 {
-    for (size_t i = 0; i < QUERY__COUNT; i++) {
+    int result = SQLITE_OK;
+    for (size_t i = 0; i < QUERY__COUNT && result == SQLITE_OK; i++) {
         const struct query_text *query = &query_texts[i];
-        if (connection->access == STORE_READ && is_write_query(query->name)) {
-            continue;
-        }
-        int result =
-            sqlite3_prepare_v3(connection->db, query->text, (int)query->bytes + 1,
-                               SQLITE_PREPARE_PERSISTENT, &connection->statements[i], NULL);
-        if (result != SQLITE_OK) {
-            return sqlite_connection_fail(connection, result, query->name, err);
+        if (connection->access != STORE_READ || !is_write_query(query->name)) {
+            result =
+                sqlite3_prepare_v3(connection->db, query->text, (int)query->bytes + 1,
+                                   SQLITE_PREPARE_PERSISTENT, &connection->statements[i], NULL);
         }
     }
-    return ERR_OK;
+    for (size_t i = 0; i < RECORD__COUNT && result == SQLITE_OK; i++) {
+        if (connection->access != STORE_READ && sqlite_rows_wanted(&record_types[i])) {
+            result = sqlite_rows_prepare(connection, &record_types[i]);
+        }
+    }
+    return result == SQLITE_OK
+               ? ERR_OK
+               : sqlite_connection_fail(connection, result, "preparing the statements", err);
 }
 
 /* SQLite calls this after each commit with the number of pages in the WAL. Having a hook of our own
@@ -383,6 +388,10 @@ static void disconnect(struct sqlite_connection *connection)
         (void)sqlite3_finalize(connection->statements[i]);
         connection->statements[i] = NULL;
         connection->blanks[i] = 0;
+    }
+    for (size_t i = 0; i < RECORD__COUNT; i++) {
+        (void)sqlite3_finalize(connection->rows[i].statement);
+        connection->rows[i] = (struct sqlite_rows){.statement = NULL};
     }
     int result = sqlite3_close(connection->db);
     assert(result == SQLITE_OK);

@@ -21,6 +21,10 @@
 enum {
     /* Lists of one record as text while they are bound: no record has more lists than this. */
     SQLITE_LISTS = 5,
+    /* Records that one statement inserts where many are given, and the most fields that such
+     * records have: with more the statement costs more than it saves. */
+    SQLITE_ROWS = 16,
+    SQLITE_ROW_FIELDS = 16,
     SQLITE_BITE_LEAST_PAGES = 1000, /* new pages in the WAL that make a checkpoint worth it */
     SQLITE_BUSY_MS = 5000,          /* wait for another process that recovers the WAL */
 };
@@ -39,6 +43,10 @@ struct sqlite_connection {
     int64_t restarts;  /* after I/O errors */
     sqlite3_stmt *statements[QUERY__COUNT]; /* NULL: not for this access */
     uint64_t blanks[QUERY__COUNT];          /* bit i: parameter i + 1 is bound to 0 or '' */
+    struct sqlite_rows {
+        sqlite3_stmt *statement; /* inserts SQLITE_ROWS records; NULL until first wanted */
+        uint64_t blanks[SQLITE_ROWS];
+    } rows[RECORD__COUNT];
     char list_text[SQLITE_LISTS][RECORD_LIST_TEXT_BYTES];
 };
 
@@ -73,10 +81,22 @@ enum error_code sqlite_connection_number(struct sqlite_connection *connection,
                                          int64_t *ret_number,
                                          struct error *err);
 
-/* Parameters ?1.. from the fields of a record: all, or the first key_count. SQLITE_OK or SQLite's
- * error. Texts are bound where they are: the record must live until the step. */
-int sqlite_record_bind(struct sqlite_connection *connection,
-                       enum query query,
+/* Where the fields of a record are to be bound. */
+struct sqlite_parameters {
+    sqlite3_stmt *statement;
+    int first;                                 /* parameter of the first field, from 1 */
+    uint64_t *blanks;                          /* bit i: field i is bound to 0 or '' already */
+    char (*list_text)[RECORD_LIST_TEXT_BYTES]; /* SQLITE_LISTS of them, left alone until the step;
+                                                  NULL for records without lists */
+};
+
+/* The parameters of one of the connection's statements. */
+struct sqlite_parameters sqlite_connection_parameters(struct sqlite_connection *connection,
+                                                      enum query query);
+
+/* Bind the first fields of a record. SQLITE_OK or SQLite's error. Texts are bound where they are:
+ * the record must live until the step. */
+int sqlite_record_bind(const struct sqlite_parameters *parameters,
                        const struct record_type *type,
                        size_t field_count,
                        const void *record);

@@ -19,62 +19,71 @@ static bool stays_blank(uint64_t *blanks, size_t parameter, bool blank)
     return blank && was_blank;
 }
 
-static int bind_integer(sqlite3_stmt *statement, uint64_t *blanks, size_t parameter, int64_t value)
+static int bind_integer(const struct sqlite_parameters *to, size_t field, int64_t value)
 {
-    if (stays_blank(blanks, parameter, value == 0)) {
+    if (stays_blank(to->blanks, field, value == 0)) {
         return SQLITE_OK;
     }
-    return sqlite3_bind_int64(statement, (int)parameter + 1, value);
+    return sqlite3_bind_int64(to->statement, to->first + (int)field, value);
 }
 
-static int bind_text(sqlite3_stmt *statement,
-                     uint64_t *blanks,
-                     size_t parameter,
+static int bind_text(const struct sqlite_parameters *to,
+                     size_t field,
                      const char *text,
                      size_t bytes)
 {
-    if (stays_blank(blanks, parameter, bytes == 0)) {
+    if (stays_blank(to->blanks, field, bytes == 0)) {
         return SQLITE_OK;
     }
     const char *lasting = bytes == 0 ? "" : text;
-    return sqlite3_bind_text(statement, (int)parameter + 1, lasting, (int)bytes, SQLITE_STATIC);
+    return sqlite3_bind_text(to->statement, to->first + (int)field, lasting, (int)bytes,
+                             SQLITE_STATIC);
 }
 
-int sqlite_record_bind(struct sqlite_connection *connection,
-                       enum query query,
+struct sqlite_parameters sqlite_connection_parameters(struct sqlite_connection *connection,
+                                                      enum query query)
+{
+    return (struct sqlite_parameters){
+        .statement = connection->statements[query],
+        .first = 1,
+        .blanks = &connection->blanks[query],
+        .list_text = connection->list_text,
+    };
+}
+
+int sqlite_record_bind(const struct sqlite_parameters *parameters,
                        const struct record_type *type,
                        size_t field_count,
                        const void *record)
 {
-    sqlite3_stmt *statement = connection->statements[query];
-    uint64_t *blanks = &connection->blanks[query];
-    char *list_text = connection->list_text[0];
+    const struct sqlite_parameters to = *parameters;
+    size_t lists = 0;
     int result = SQLITE_OK;
     for (size_t i = 0; i < field_count && result == SQLITE_OK; i++) {
         const struct record_field *field = &type->fields[i];
         const char *at = (const char *)record + field->offset;
         int64_t wide;
         int32_t narrow;
-        size_t bytes;
+        char *list;
         switch (field->kind) {
         case FIELD_I64:
             memcpy(&wide, at, sizeof wide);
-            result = bind_integer(statement, blanks, i, wide);
+            result = bind_integer(&to, i, wide);
             break;
         case FIELD_I32:
             memcpy(&narrow, at, sizeof narrow);
-            result = bind_integer(statement, blanks, i, narrow);
+            result = bind_integer(&to, i, narrow);
             break;
         case FIELD_TEXT:
-            result = bind_text(statement, blanks, i, at, strlen(at));
+            result = bind_text(&to, i, at, strlen(at));
             break;
         case FIELD_BLOB:
-            result = sqlite3_bind_blob(statement, (int)i + 1, at, (int)field->size, SQLITE_STATIC);
+            result = sqlite3_bind_blob(to.statement, to.first + (int)i, at, (int)field->size,
+                                       SQLITE_STATIC);
             break;
         case FIELD_LIST:
-            bytes = record_list_encode(field, record, list_text);
-            result = bind_text(statement, blanks, i, list_text, bytes);
-            list_text += RECORD_LIST_TEXT_BYTES;
+            list = to.list_text[lists++];
+            result = bind_text(&to, i, list, record_list_encode(field, record, list));
             break;
         }
     }

@@ -46,7 +46,8 @@ static bool end_agrees(struct sqlite_connection *connection, const struct root_s
     const struct record_type *type = &record_types[RECORD_CHAIN_LINK];
     struct chain_link link = {.root_no = state->root_no, .txn_no = state->last_txn};
     sqlite3_stmt *statement = connection->statements[QUERY_GET_CHAIN_LINK];
-    (void)sqlite_record_bind(connection, QUERY_GET_CHAIN_LINK, type, type->key_count, &link);
+    struct sqlite_parameters to = sqlite_connection_parameters(connection, QUERY_GET_CHAIN_LINK);
+    (void)sqlite_record_bind(&to, type, type->key_count, &link);
     bool found = sqlite3_step(statement) == SQLITE_ROW &&
                  sqlite_record_read(statement, type, &link, NULL) == ERR_OK;
     (void)sqlite3_reset(statement);

@@ -151,14 +151,25 @@ enum error_code store_put(struct store *store,
     return store->engine->put(store->handle, type, record, err);
 }
 
+enum error_code store_insert_many(struct store *store,
+                                  const struct record_type *type,
+                                  const void *const *records,
+                                  size_t count,
+                                  struct error *err)
+{
+    check_write(store);
+    for (size_t i = 0; i < count; i++) {
+        assert(record_is_sound(type, records[i]));
+    }
+    return store->engine->insert(store->handle, type, records, count, err);
+}
+
 enum error_code store_insert(struct store *store,
                              const struct record_type *type,
                              const void *record,
                              struct error *err)
 {
-    check_write(store);
-    assert(record_is_sound(type, record));
-    return store->engine->insert(store->handle, type, record, err);
+    return store_insert_many(store, type, &record, 1, err);
 }
 
 enum error_code store_remove(struct store *store,

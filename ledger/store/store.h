@@ -58,7 +58,8 @@ struct store_engine {
                            struct error *err);
     enum error_code (*insert)(void *handle,
                               const struct record_type *type,
-                              const void *record,
+                              const void *const *records,
+                              size_t count,
                               struct error *err);
     enum error_code (*remove)(void *handle,
                               const struct record_type *type,
@@ -144,6 +145,14 @@ enum error_code store_insert(struct store *store,
                              const struct record_type *type,
                              const void *record,
                              struct error *err);
+
+/* The same for many records of a type, cheaper still. After an error some may be in the transaction
+ * and some not. */
+enum error_code store_insert_many(struct store *store,
+                                  const struct record_type *type,
+                                  const void *const *records,
+                                  size_t count,
+                                  struct error *err);
 
 /* Remove by key; none there is no error. Not for append-only types. */
 enum error_code store_remove(struct store *store,

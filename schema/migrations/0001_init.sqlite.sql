@@ -8,7 +8,7 @@
 --
 -- Rows that are found by a small composite key stand in WITHOUT ROWID tables; what has a number of its own and grows at the
 -- end (hold, dims, ...) in rowid tables. Where a record has its root in the key, the root leads, so that the table can be
--- cut by roots. An index of a rowid table ends with the row's number by itself: naming it would store it twice.
+-- cut by roots. An index of a rowid table ends with the row's number by itself: naming it there would store it twice.
 --
 -- Foreign keys are declared, and enforced at commit, on tables that change seldom or once a batch. Those that every freeze or
 -- settlement appends to (hold, hold_id, job, task, run, entry, waiting, feed_event) have none: each would cost a look-up a row,

@@ -18,7 +18,7 @@
 #include "ledger/base/clock.h"
 #include "ledger/store/store.h"
 
-enum { ROOT = 1, PATH = 4, GRANT = 1, CLUSTER = 1, NOW_S = 1796058251 };
+enum { ROOT = 1, PATH = 4, GRANT = 1, CLUSTER = 1, NOW_S = 1796058251, MANY = 64 };
 
 struct bench {
     struct store *store;
@@ -29,6 +29,14 @@ struct bench {
     int64_t seq;
     int64_t txn;
     int64_t longest_ns; /* commit and housekeeping together */
+    struct inserts {    /* narrow records are inserted together, as the working set does */
+        size_t count;
+        union {
+            struct entry entry;
+            struct hold_id hold_id;
+            struct task task;
+        } records[MANY];
+    } inserts[RECORD__COUNT];
 };
 
 #define MUST(call)                                                             \
@@ -48,6 +56,26 @@ static void id_of(int64_t hold_no, char *id, size_t bytes)
                    (uint64_t)(hold_no >> 16 & 0xffff), (uint64_t)(hold_no >> 4 & 0xfff),
                    (uint64_t)(hold_no * 40503 & 0xffff),
                    (uint64_t)hold_no * UINT64_C(0x9e3779b97f4a) & UINT64_C(0xffffffffffff));
+}
+
+static void write_inserts(struct bench *bench, enum record_id type)
+{
+    struct inserts *inserts = &bench->inserts[type];
+    const void *records[MANY];
+    for (size_t i = 0; i < inserts->count; i++) {
+        records[i] = &inserts->records[i];
+    }
+    MUST(store_insert_many(bench->store, &record_types[type], records, inserts->count, &err));
+    inserts->count = 0;
+}
+
+static void insert(struct bench *bench, enum record_id type, const void *record)
+{
+    struct inserts *inserts = &bench->inserts[type];
+    if (inserts->count == MANY) {
+        write_inserts(bench, type);
+    }
+    (void)memcpy(&inserts->records[inserts->count++], record, record_types[type].bytes);
 }
 
 static void insert_entry(struct bench *bench,
@@ -70,7 +98,7 @@ static void insert_entry(struct bench *bench,
         .period = 2026 * 12 + 10,
         .at_ms = (int64_t)NOW_S * 1000 + bench->txn,
     };
-    MUST(store_insert(bench->store, &record_types[RECORD_ENTRY], &entry, &err));
+    insert(bench, RECORD_ENTRY, &entry);
 }
 
 static void fill_hold(struct bench *bench, int64_t hold_no, struct hold *hold)
@@ -122,7 +150,7 @@ static void freeze(struct bench *bench)
     bool found = false;
     MUST(store_get(bench->store, &record_types[RECORD_HOLD_ID], &id, &found, &err));
     MUST(store_insert(bench->store, &record_types[RECORD_HOLD], &hold, &err));
-    MUST(store_insert(bench->store, &record_types[RECORD_HOLD_ID], &id, &err));
+    insert(bench, RECORD_HOLD_ID, &id);
     insert_entry(bench, ENTRY_FREEZE, PART_AVAILABLE, PART_FROZEN, hold.hold_no);
 }
 
@@ -171,7 +199,7 @@ static void settle(struct bench *bench)
     hold.used_mcs = 960000;
     hold.draw_count = 0;
     MUST(store_put(bench->store, &record_types[RECORD_HOLD], &hold, &err));
-    MUST(store_insert(bench->store, &record_types[RECORD_TASK], &task, &err));
+    insert(bench, RECORD_TASK, &task);
     MUST(store_insert(bench->store, &record_types[RECORD_RUN], &run, &err));
     insert_entry(bench, ENTRY_CHARGE, PART_FROZEN, PART_USED, hold.hold_no);
     insert_entry(bench, ENTRY_UNFREEZE, PART_FROZEN, PART_AVAILABLE, hold.hold_no);
@@ -181,6 +209,9 @@ static void settle(struct bench *bench)
  * chain. */
 static void flush_hot(struct bench *bench)
 {
+    write_inserts(bench, RECORD_HOLD_ID);
+    write_inserts(bench, RECORD_TASK);
+    write_inserts(bench, RECORD_ENTRY);
     int64_t touched = bench->projects < bench->a_commit ? bench->projects : bench->a_commit;
     for (int64_t i = 0; i < touched; i++) {
         struct counter counter = {.node_no = 10 + i, .frozen_mcs = bench->seq};
@@ -292,7 +323,8 @@ int main(int argc, char **argv)
 {
     char folder[400];
     (void)snprintf(folder, sizeof folder, "%s/corehour-bench-XXXXXX", argc > 1 ? argv[1] : "/tmp");
-    struct bench bench = {
+    static struct bench bench;
+    bench = (struct bench){
         .a_commit = argc > 3 ? strtoll(argv[3], NULL, 10) : 64,
         .projects = argc > 4 ? strtoll(argv[4], NULL, 10) : 8,
     };

@@ -87,8 +87,8 @@ static bool collect_edge(void *context, const void *record)
     if (list->count == list->capacity) {
         size_t capacity = list->capacity == 0 ? 64 : list->capacity * 2;
         struct edge *edges = realloc(list->edges, capacity * sizeof *edges);
-        list->failed = edges == NULL;
-        if (list->failed) {
+        if (edges == NULL) {
+            list->failed = true;
             return false;
         }
         list->edges = edges;

@@ -16,7 +16,7 @@ static int compare_texts(const void *a, const void *b)
 static void models_text(struct ledger *ledger, const struct resources *resources, char *text)
 {
     char names[LIMIT_GPU_ENTRIES][RECORD_NAME_BYTES];
-    const char *sorted[LIMIT_GPU_ENTRIES];
+    const char *sorted[LIMIT_GPU_ENTRIES] = {0};
     for (int32_t i = 0; i < resources->gpu_count; i++) {
         int64_t no = resources->gpus[i].model_no;
         row_text(names[i], sizeof names[i], no == 0 ? "gpu" : list_model_name(ledger, no));

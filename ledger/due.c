@@ -129,8 +129,8 @@ static bool collect_root(void *context, const void *record)
     if (list->count == list->capacity) {
         size_t capacity = list->capacity == 0 ? 16 : list->capacity * 2;
         int64_t *nos = realloc(list->nos, capacity * sizeof *nos);
-        list->failed = nos == NULL;
-        if (list->failed) {
+        if (nos == NULL) {
+            list->failed = true;
             return false;
         }
         list->nos = nos;

@@ -428,7 +428,7 @@ enum error_code ledger_execute(struct ledger *ledger,
                                int64_t now_ms,
                                struct error *err)
 {
-    struct error own;
+    struct error own = {0};
     struct error *why = err != NULL ? err : &own;
     ledger->clock_ms = now_ms;
     enum error_code code = transact_again(ledger, works, count, why);

@@ -129,6 +129,7 @@ static bool merge_caps(struct node *member, const struct node *defaults)
     if (count > LIMIT_CAPS_PER_NODE) {
         return false;
     }
+    /* cppcheck-suppress uninitvar ; as many as were merged */
     memcpy(member->caps, merged, (size_t)count * sizeof merged[0]);
     member->cap_count = count;
     return true;

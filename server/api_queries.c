@@ -247,7 +247,7 @@ static enum error_code write_mapping(struct request *request,
                                      struct error *err)
 {
     struct cluster cluster;
-    struct name mapping;
+    struct name mapping = {0};
     struct node node = {0};
     const char *name = request->path_values[1];
     enum error_code code = read_cluster(request, reader, &cluster, err);

@@ -126,7 +126,7 @@ static enum error_code read_report_query(const struct request *request,
     if (code == ERR_OK) {
         code = read_group_by(request_query(request, QUERY_GROUP_BY), &query->group_by, err);
     }
-    struct node node;
+    struct node node = {0};
     if (code == ERR_OK) {
         code = ledger_read_node(reader, NODE_ORGANIZATION, root, "", &node, err);
     }

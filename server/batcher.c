@@ -176,11 +176,12 @@ static size_t collect_works(struct batcher *batcher, const struct batch_item *it
         batcher->works[count++] = item->work;
     }
     if (batcher->due_count > 0) {
-        batcher->works[count++] = (struct ledger_work){
+        const struct ledger_work due = {
             .commands = batcher->due_commands,
             .results = batcher->due_results,
             .count = batcher->due_count,
         };
+        batcher->works[count++] = due;
     }
     return count;
 }

@@ -23,8 +23,9 @@ MUST_USE enum error_code unattributed_charge(struct ledger *ledger,
  *
  * ERR_ID_REUSED when the list has other content under its id.
  */
-MUST_USE enum error_code
-unattributed_check(struct ledger *ledger, const struct command *command, struct error *err);
+MUST_USE enum error_code unattributed_check(struct ledger *ledger,
+                                            const struct command *command,
+                                            struct error *err);
 
 /* A charge that has been booked leaves the list. Without effect where the list does not have it. */
 void unattributed_leave(struct ledger *ledger, const struct command *command);

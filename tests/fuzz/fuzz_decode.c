@@ -19,12 +19,16 @@ static void require(bool holds)
     }
 }
 
-static enum error_code decode_commands(const json_t *body, struct command *command, struct error *err)
+static enum error_code decode_commands(const json_t *body,
+                                       struct command *command,
+                                       struct error *err)
 {
     return decode_command(body, true, command, err);
 }
 
-static enum error_code decode_first_run(const json_t *body, struct command *command, struct error *err)
+static enum error_code decode_first_run(const json_t *body,
+                                        struct command *command,
+                                        struct error *err)
 {
     const enum error_code code = decode_heartbeats(body, command, err);
     const json_t *runs = json_object_get(body, "runs");
@@ -37,17 +41,17 @@ static const struct {
     enum command_kind kind;
     enum error_code (*decode)(const json_t *body, struct command *command, struct error *err);
 } targets[] = {
-    {COMMAND_FREEZE, decode_commands},      {COMMAND_QUOTE, decode_commands},
-    {COMMAND_BIND, decode_commands},        {COMMAND_START, decode_commands},
-    {COMMAND_SUSPEND, decode_commands},     {COMMAND_RESIZE, decode_commands},
-    {COMMAND_SETTLE, decode_commands},      {COMMAND_RELEASE, decode_commands},
-    {COMMAND_CORRECT, decode_commands},     {COMMAND_CHARGE, decode_commands},
-    {COMMAND_REFUND, decode_commands},      {COMMAND_GRANT, decode_commands},
-    {COMMAND_TRANSFER, decode_commands},    {COMMAND_WITHDRAW, decode_commands},
-    {COMMAND_HEARTBEAT, decode_first_run},  {COMMAND_PUT_NODE, decode_node},
-    {COMMAND_PATCH_NODE, decode_node},      {COMMAND_PUT_CAP, decode_cap},
-    {COMMAND_PUT_CLUSTER, decode_cluster},  {COMMAND_PATCH_CLUSTER, decode_cluster},
-    {COMMAND_PUT_MAPPING, decode_mapping},  {COMMAND_PUT_RATES, decode_rates},
+    {COMMAND_FREEZE, decode_commands},     {COMMAND_QUOTE, decode_commands},
+    {COMMAND_BIND, decode_commands},       {COMMAND_START, decode_commands},
+    {COMMAND_SUSPEND, decode_commands},    {COMMAND_RESIZE, decode_commands},
+    {COMMAND_SETTLE, decode_commands},     {COMMAND_RELEASE, decode_commands},
+    {COMMAND_CORRECT, decode_commands},    {COMMAND_CHARGE, decode_commands},
+    {COMMAND_REFUND, decode_commands},     {COMMAND_GRANT, decode_commands},
+    {COMMAND_TRANSFER, decode_commands},   {COMMAND_WITHDRAW, decode_commands},
+    {COMMAND_HEARTBEAT, decode_first_run}, {COMMAND_PUT_NODE, decode_node},
+    {COMMAND_PATCH_NODE, decode_node},     {COMMAND_PUT_CAP, decode_cap},
+    {COMMAND_PUT_CLUSTER, decode_cluster}, {COMMAND_PATCH_CLUSTER, decode_cluster},
+    {COMMAND_PUT_MAPPING, decode_mapping}, {COMMAND_PUT_RATES, decode_rates},
     {COMMAND_PUT_TOKEN, decode_token},
 };
 

@@ -108,6 +108,7 @@ struct tally {
     bool any_replayed;
     int64_t warnings;
     int64_t refunded_mcs; /* what went back from frozen, of all tasks */
+    int64_t again_mcs;    /* what went back when the command came first, of all tasks */
     int64_t expired_mcs;  /* the part of it that went to ended grants */
     char *left;           /* result.left_tasks */
     size_t left_length;
@@ -168,7 +169,8 @@ static enum error_code run_task(struct ledger *ledger,
     tally->any_effect = tally->any_effect || !ledger->plan.no_effect;
     tally->any_replayed = tally->any_replayed || ledger->plan.replayed;
     tally->warnings |= ledger->plan.warnings;
-    tally->refunded_mcs += ledger->plan.run_refunded_mcs;
+    *(ledger->plan.replayed ? &tally->again_mcs : &tally->refunded_mcs) +=
+        ledger->plan.run_refunded_mcs;
     tally->expired_mcs += ledger->plan.run_expired_mcs;
     if (ledger->plan.left) {
         left_add(tally, task);
@@ -277,7 +279,7 @@ enum error_code tasks_run(struct ledger *ledger,
     }
     left_flush(&tally);
     ledger->plan.warnings = tally.warnings;
-    ledger->plan.run_refunded_mcs = tally.refunded_mcs;
+    ledger->plan.run_refunded_mcs = tally.any_effect ? tally.refunded_mcs : tally.again_mcs;
     ledger->plan.run_expired_mcs = tally.expired_mcs;
     ledger->plan.no_effect = !tally.any_effect;
     ledger->plan.replayed = tally.any_replayed && !tally.any_effect && tally.left_length == 0;

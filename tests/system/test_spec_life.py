@@ -284,6 +284,25 @@ class Life(w.Case):
         self.assertEqual(self.money(), (0, 0, 1000000 * HOUR))
         self.refused_verb("invalid_field", 422, "h", "release", tasks="4-5")
 
+    def test_spec_6_1_a_release_sent_again_answers_the_first_figure(self):
+        self.make()
+        for key, tasks in (("h", 1), ("i", 5)):
+            self.freeze(key, tasks=tasks)
+            for _ in range(2):
+                answer = self.verb(key, "release")
+                self.assertEqual((answer["refunded_mcs"], answer["frozen_mcs"]), (tasks * GPU5, 0))
+        self.freeze("j", tasks=5)
+        for _ in range(2):
+            self.assertEqual(self.verb("j", "release", tasks="0-1,4")["refunded_mcs"], 3 * GPU5)
+        self.freeze("k")
+        self.verb("k", "requeue", started_at=self.ago(100), ended_at=self.ago(40))
+        for _ in range(2):
+            self.assertEqual(self.verb("k", "release")["refunded_mcs"], GPU5)
+        self.cap("total", "4")
+        self.freeze("l", 202, tasks=2, on_insufficient="wait")
+        for _ in range(2):
+            self.assertEqual(self.verb("l", "release")["refunded_mcs"], 0)
+
     def charge(self, key, status=201, **changes):
         body = {**self.body(key, time_limit_s=...), "started_at": self.ago(100), "ended_at": self.ago(40), **changes}
         answer = self.call("POST", "/charges", body)

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "ledger/copy.h"
 #include "ledger/counters.h"
 #include "ledger/dims.h"
 #include "ledger/load.h"
@@ -55,7 +56,7 @@ static void store_hold(struct ledger *ledger)
             ledger->set, row_find_hold_id(ledger->set, hold->cluster_no, hold->id));
         id->hold_no = hold->hold_no;
     }
-    *(struct hold *)working_set_put(ledger->set, cell) = *hold;
+    copy_hold(working_set_write(ledger->set, cell), hold);
     if (ledger->plan.bound) {
         index_job(ledger, false, hold->job_id);
         index_job(ledger, true, hold->job_key);
@@ -65,7 +66,7 @@ static void store_hold(struct ledger *ledger)
 static void store_run(struct ledger *ledger, const struct run *run)
 {
     struct cell *cell = row_find3(ledger->set, RECORD_RUN, run->hold_no, run->task, run->attempt);
-    *(struct run *)working_set_put(ledger->set, cell) = *run;
+    copy_run(working_set_write(ledger->set, cell), run);
 }
 
 static void store_parts(struct ledger *ledger)
@@ -78,7 +79,7 @@ static void store_parts(struct ledger *ledger)
     if (plan->task_changed) {
         struct cell *cell =
             row_find2(ledger->set, RECORD_TASK, view->task.hold_no, view->task.task);
-        *(struct task *)working_set_put(ledger->set, cell) = view->task;
+        *(struct task *)working_set_write(ledger->set, cell) = view->task;
     }
     if (plan->run_changed) {
         store_run(ledger, &view->run);
@@ -99,7 +100,7 @@ static void store_grants(struct ledger *ledger)
             continue;
         }
         struct cell *cell = row_find(ledger->set, RECORD_GRANT, view->grants[i].grant_no);
-        *(struct grant *)working_set_put(ledger->set, cell) = view->grants[i];
+        *(struct grant *)working_set_write(ledger->set, cell) = view->grants[i];
     }
 }
 
@@ -199,9 +200,9 @@ static const char *hosts_of(const struct command *command)
 static void mark_used(struct ledger *ledger)
 {
     struct view *view = &ledger->view;
-    struct cell *cell = row_find(ledger->set, RECORD_NODE, ledger->subject.root_no);
-    if ((((const struct node *)cell_record(cell))->flags & NODE_HAS_USAGE) == 0) {
-        struct node *root = working_set_change(ledger->set, cell);
+    if ((view->nodes[view->node_count - 1].node.flags & NODE_HAS_USAGE) == 0) {
+        struct node *root = working_set_change(
+            ledger->set, row_find(ledger->set, RECORD_NODE, ledger->subject.root_no));
         root->flags |= NODE_HAS_USAGE;
     }
     int64_t until_s = 0;
@@ -211,9 +212,9 @@ static void mark_used(struct ledger *ledger)
     if (ledger->plan.previous_changed && view->previous.booked_until_s > until_s) {
         until_s = view->previous.booked_until_s;
     }
-    cell = row_find(ledger->set, RECORD_CLUSTER, view->hold.cluster_no);
-    if (until_s > ((const struct cluster *)cell_record(cell))->used_until_s) {
-        struct cluster *cluster = working_set_change(ledger->set, cell);
+    if (until_s > view->cluster.used_until_s) {
+        struct cluster *cluster = working_set_change(
+            ledger->set, row_find(ledger->set, RECORD_CLUSTER, view->hold.cluster_no));
         cluster->used_until_s = until_s;
     }
 }
@@ -221,10 +222,10 @@ static void mark_used(struct ledger *ledger)
 static void mark_card(struct ledger *ledger)
 {
     const struct hold *hold = &ledger->view.hold;
-    struct cell *cell =
-        row_find2(ledger->set, RECORD_RATE_VERSION, hold->cluster_no, hold->card_version);
-    if (cell_exists(cell) && ((const struct rate_version *)cell_record(cell))->used == 0) {
-        struct rate_version *version = working_set_change(ledger->set, cell);
+    if (ledger->view.card_found && ledger->view.card.version.used == 0) {
+        struct rate_version *version =
+            working_set_change(ledger->set, row_find2(ledger->set, RECORD_RATE_VERSION,
+                                                      hold->cluster_no, hold->card_version));
         version->used = 1;
     }
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ledger/base/amount.h"
+#include "ledger/copy.h"
 #include "ledger/lists.h"
 #include "ledger/names.h"
 #include "ledger/wait.h"
@@ -12,33 +13,14 @@
 
 /* ---- copies of what counts */
 
-static void copy_node(struct node *to, const struct node *from)
-{
-    memcpy(to, from, offsetof(struct node, caps) + (size_t)from->cap_count * sizeof from->caps[0]);
-}
-
-static void copy_counter(struct counter *to, const struct cell *cell, int64_t node_no)
+static void load_counter(struct counter *to, const struct cell *cell, int64_t node_no)
 {
     if (!cell_exists(cell)) {
         memset(to, 0, offsetof(struct counter, models));
         to->node_no = node_no;
         return;
     }
-    const struct counter *from = cell_record(cell);
-    memcpy(to, from,
-           offsetof(struct counter, models) + (size_t)from->model_count * sizeof from->models[0]);
-}
-
-static void copy_rate_row(struct rate_row *to, const struct rate_row *from)
-{
-    memcpy(to, from,
-           offsetof(struct rate_row, gpus) + (size_t)from->gpu_count * sizeof from->gpus[0]);
-}
-
-static void copy_cluster(struct cluster *to, const struct cluster *from)
-{
-    memcpy(to, from,
-           offsetof(struct cluster, roots) + (size_t)from->root_count * sizeof from->roots[0]);
+    copy_counter(to, cell_record(cell));
 }
 
 /* ---- time */
@@ -140,7 +122,7 @@ static void load_node_figures(struct ledger *ledger, int32_t i)
     struct view_node *node = &ledger->view.nodes[i];
     struct cell *counter = row_find(ledger->set, RECORD_COUNTER, node->node.node_no);
     ledger->subject.counters[i] = counter;
-    copy_counter(&node->counter, counter, node->node.node_no);
+    load_counter(&node->counter, counter, node->node.node_no);
     load_windows(ledger, node);
     node->waiting_caps = 0;
 }
@@ -488,7 +470,7 @@ void load_hold(struct ledger *ledger, const struct hold *hold)
     struct view *view = &ledger->view;
     ledger->subject.new_model_count = 0;
     view->hold_found = true;
-    view->hold = *hold;
+    copy_hold(&view->hold, hold);
     view->task_found = false;
     view->run_found = false;
     view->previous_found = false;
@@ -515,7 +497,7 @@ static bool load_run(struct ledger *ledger, int64_t task, int64_t attempt, struc
     if (!cell_exists(cell)) {
         return false;
     }
-    *run = *(const struct run *)cell_record(cell);
+    copy_run(run, cell_record(cell));
     insert_draws(ledger, run->draws, run->draw_count);
     return true;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ledger/copy.h"
 #include "ledger/core/hold_state.h"
 #include "ledger/lists.h"
 #include "ledger/wait.h"
@@ -40,10 +41,10 @@ static const char *model_name(struct ledger *ledger, int64_t model_no)
     return list_model_name(ledger, model_no);
 }
 
-static void copy_hold(struct ledger *ledger, struct ledger_hold *to)
+static void show_hold(struct ledger *ledger, struct ledger_hold *to)
 {
     const struct view *view = &ledger->view;
-    to->hold = view->hold;
+    copy_hold(&to->hold, &view->hold);
     to->state = hold_state(&view->hold);
     row_text(to->cluster, sizeof to->cluster, view->cluster.name);
     row_text(to->project, sizeof to->project, node_name(ledger, view->hold.project_no));
@@ -69,7 +70,7 @@ static void copy_soft(const struct plan *plan, struct ledger_result *result)
 void result_of_hold(struct ledger *ledger, struct ledger_result *result)
 {
     const struct plan *plan = &ledger->plan;
-    copy_hold(ledger, &result->hold);
+    show_hold(ledger, &result->hold);
     result->replayed = plan->replayed;
     result->no_effect = plan->no_effect;
     result->waiting = plan->waits;

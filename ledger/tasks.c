@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ledger/apply.h"
+#include "ledger/copy.h"
 #include "ledger/execute.h"
 #include "ledger/load.h"
 #include "ledger/result.h"
@@ -263,7 +264,7 @@ enum error_code tasks_run(struct ledger *ledger,
                           struct error *err)
 {
     struct tally tally = {.left = result->left_tasks, .open = {-1, -1}};
-    ledger->view.hold = *hold;
+    copy_hold(&ledger->view.hold, hold);
     bool release = command->kind == COMMAND_RELEASE;
     bool expire = command->kind == COMMAND_EXPIRE_HOLD;
     enum error_code code;

@@ -469,18 +469,33 @@ void *working_set_change(struct working_set *set, struct cell *cell)
     return record_of(cell);
 }
 
-void *working_set_make(struct working_set *set, struct cell *cell)
+/* A record that did not exist does now; what is in it is the caller's. */
+static void begin_record(struct working_set *set, struct cell *cell)
 {
     assert(!cell->exists || set->failure.code != ERR_OK);
     save(set, cell);
     soil(set, cell);
-    const struct key_shape *shape = &set->shapes[cell->type];
-    size_t key_bytes =
-        shape->tail_size > 0 ? shape->tail_at + shape->tail_size : (size_t)shape->integers * 8;
-    memset((char *)record_of(cell) + key_bytes, 0, record_types[cell->type].bytes - key_bytes);
     cell->exists = true;
     cell->renew = cell->stored;
     set->removals = set->removals || cell->renew;
+}
+
+void *working_set_make(struct working_set *set, struct cell *cell)
+{
+    const struct key_shape *shape = &set->shapes[cell->type];
+    size_t key_bytes =
+        shape->tail_size > 0 ? shape->tail_at + shape->tail_size : (size_t)shape->integers * 8;
+    begin_record(set, cell);
+    memset((char *)record_of(cell) + key_bytes, 0, record_types[cell->type].bytes - key_bytes);
+    return record_of(cell);
+}
+
+void *working_set_write(struct working_set *set, struct cell *cell)
+{
+    if (cell->exists) {
+        return working_set_change(set, cell);
+    }
+    begin_record(set, cell);
     return record_of(cell);
 }
 

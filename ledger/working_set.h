@@ -94,6 +94,9 @@ void *working_set_make(struct working_set *set, struct cell *cell);
 /** change() or make(), whichever applies. */
 void *working_set_put(struct working_set *set, struct cell *cell);
 
+/** The same for a caller that writes all of the record that counts: a new one is not zeroed. */
+void *working_set_write(struct working_set *set, struct cell *cell);
+
 /** Let an existing record cease to exist. */
 void working_set_remove(struct working_set *set, struct cell *cell);
 

@@ -348,7 +348,7 @@ enum hold_flag {
     FLAG_OVERDRAWN = 1 << 11,
     FLAG_OVER_CAP = 1 << 12,
     FLAG_NEVER_FROZEN = 1 << 14, /* tasks were released while they waited; not shown */
-    FLAG_UNPRICED = 1 << 13, /* no price for what was allocated: charged as known before */
+    FLAG_UNPRICED = 1 << 13,     /* no price for what was allocated: charged as known before */
 };
 
 /* How much of each grant a hold has frozen, earliest end first. */

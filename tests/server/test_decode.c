@@ -190,7 +190,7 @@ Test(decode, a_refund_without_an_amount_is_of_all_that_is_left)
         ERR_OK);
     cr_assert(command->refund.all);
     cr_assert_eq(decode_new(COMMAND_REFUND, by_route,
-                            "{\"id\":\"r\",\"hold\":\"h\",\"reason\":\"slow\",\"mcs\":0}"),
+                            "{\"id\":\"r\",\"hold\":\"h\",\"reason\":\"slow\",\"mcs\":1}"),
                  ERR_OK);
     cr_assert_not(command->refund.all);
 }
@@ -233,7 +233,7 @@ Test(decode, every_op_of_a_batch_is_known_by_its_name)
         "charge", "refund",  "grant",  "transfer", "withdraw",
     };
     for (size_t i = 0; i < ARRAY_LEN(ops); i++) {
-        cr_assert_eq(command_kind_of_op(ops[i]), (int)i, "%s", ops[i]);
+        cr_assert_eq(command_kind_of_op(ops[i]), (enum command_kind)i, "%s", ops[i]);
     }
     cr_assert_eq(command_kind_of_op("put_node"), COMMAND__COUNT);
     cr_assert_eq(command_kind_of_op(""), COMMAND__COUNT);

@@ -99,12 +99,12 @@ Test(route, paths_that_are_not_there_match_nothing)
 Test(route, methods_and_parameters_have_names_both_ways)
 {
     for (int method = 0; method < METHOD__COUNT; method++) {
-        cr_assert_eq(method_parse(method_name((enum method)method)), method);
+        cr_assert_eq((int)method_parse(method_name((enum method)method)), method);
     }
     cr_assert_eq(method_parse("HEAD"), METHOD_GET);
     cr_assert_eq(method_parse("get"), METHOD__COUNT);
     for (int param = 0; param < QUERY__COUNT; param++) {
-        cr_assert_eq(query_param_parse(query_param_name((enum query_param)param)), param);
+        cr_assert_eq((int)query_param_parse(query_param_name((enum query_param)param)), param);
     }
     cr_assert_eq(query_param_parse("colour"), QUERY__COUNT);
 }

@@ -407,19 +407,32 @@ static enum error_code transact_again(struct ledger *ledger,
                                       size_t count,
                                       struct error *err)
 {
-    enum error_code code = ERR_OK;
     for (int i = 0; i < LIMIT_EXECUTE_RETRIES; i++) {
         error_clear(err);
-        code = transact(ledger, works, count, err);
-        if (code == ERR_OK) {
-            return ERR_OK;
-        }
-        clear_results(works, count, err);
+        enum error_code code = transact(ledger, works, count, err);
         if (code != STORE_CONFLICT) {
             return code;
         }
+        error_clear(err);
+        clear_results(works, count, err);
     }
     return error_set(err, ERR_UNAVAILABLE, "the ledger is too busy with other writers");
+}
+
+/* One of them meets damaged data: the others are not to suffer for it. */
+static void each_alone(struct ledger *ledger,
+                       struct ledger_work *works,
+                       size_t count,
+                       struct error *err)
+{
+    error_clear(err);
+    clear_results(works, count, err);
+    for (size_t i = 0; i < count; i++) {
+        if (transact_again(ledger, &works[i], 1, err) != ERR_OK) {
+            clear_results(&works[i], 1, err);
+        }
+    }
+    error_clear(err);
 }
 
 enum error_code ledger_execute(struct ledger *ledger,
@@ -433,11 +446,7 @@ enum error_code ledger_execute(struct ledger *ledger,
     ledger->clock_ms = now_ms;
     enum error_code code = transact_again(ledger, works, count, why);
     if (code == ERR_INTERNAL && count > 1) {
-        /* One of them meets damaged data: the others are not to suffer for it. */
-        for (size_t i = 0; i < count; i++) {
-            (void)transact_again(ledger, &works[i], 1, why);
-        }
-        error_clear(why);
+        each_alone(ledger, works, count, why);
         return ERR_OK;
     }
     if (code != ERR_OK) {

@@ -382,6 +382,23 @@ static struct cell *cell_create(struct working_set *set, enum record_id type)
     return cell;
 }
 
+/* Fill a new cell from the store. False after a failure, now or before. */
+static bool read_cell(struct working_set *set, struct cell *cell)
+{
+    struct error err = {.code = ERR_OK};
+    bool found = false;
+    if (cell == set->spill || set->failure.code != ERR_OK) {
+        return false;
+    }
+    if (store_get(set->store, &record_types[cell->type], record_of(cell), &found, &err) != ERR_OK) {
+        working_set_fail(set, &err);
+        return false;
+    }
+    cell->exists = found;
+    cell->stored = found;
+    return true;
+}
+
 struct cell *working_set_find(struct working_set *set, enum record_id type, const void *key)
 {
     const struct key_shape *shape = &set->shapes[type];
@@ -396,18 +413,13 @@ struct cell *working_set_find(struct working_set *set, enum record_id type, cons
     cell = cell_create(set, type);
     cell->hash = hash;
     key_copy(shape, record_of(cell), key);
-    if (cell == set->spill || set->failure.code != ERR_OK) {
-        return cell;
+    if (read_cell(set, cell)) {
+        table_add(table, cell);
+    } else {
+        /* It may be written to, and is thrown away with the transaction. */
+        memset(record_of(cell), 0, record_types[type].bytes);
+        key_copy(shape, record_of(cell), key);
     }
-    struct error err = {0};
-    bool found = false;
-    if (store_get(set->store, &record_types[type], record_of(cell), &found, &err) != ERR_OK) {
-        working_set_fail(set, &err);
-        return cell;
-    }
-    cell->exists = found;
-    cell->stored = found;
-    table_add(table, cell);
     return cell;
 }
 

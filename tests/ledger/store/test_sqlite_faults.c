@@ -134,6 +134,66 @@ Test(sqlite_faults, service_returns_when_there_is_room_again, .timeout = 280)
     survive_every_call(FAULT_ENOSPC, true);
 }
 
+/* ---- starting over ------------------------------------------------------------------------------------------------------------ */
+
+/* A root with one link in its chain, and the state that goes with it. */
+static void put_journal(struct store *store, const struct root_state *state)
+{
+    struct node root = {.node_no = 1, .root_no = 1};
+    struct entry entry = {.root_no = 1, .seq = 1, .amount_mcs = 1};
+    struct chain_link link = {.root_no = 1, .txn_no = 1, .first_seq = 1, .last_seq = 1};
+    memset(link.hash.bytes, 7, sizeof link.hash.bytes);
+    OK(store_begin(store, err));
+    OK(store_put(store, &record_types[RECORD_NODE], &root, err));
+    OK(store_insert(store, &record_types[RECORD_ENTRY], &entry, err));
+    OK(store_insert(store, &record_types[RECORD_CHAIN_LINK], &link, err));
+    OK(store_put(store, &record_types[RECORD_ROOT_STATE], state, err));
+    OK(store_commit(store, err));
+}
+
+/* What the first transaction after a failed sync answers. */
+static enum error_code start_over_with(const struct root_state *state)
+{
+    struct engine engine;
+    struct error err = {.code = ERR_OK};
+    fault_vfs_install();
+    engine_init(&engine, "sqlite");
+    put_journal(engine.store, state);
+    fault_vfs_arm(FAULT_EIO, 1, true);
+    cr_assert_eq(write_number(engine.store, 1, &err), ERR_UNAVAILABLE);
+    fault_vfs_clear();
+    enum error_code code = write_number(engine.store, 2, &err);
+    struct store_stats stats;
+    store_get_stats(engine.store, &stats);
+    cr_assert(code != ERR_OK || stats.restarts == 1);
+    engine_fini(&engine);
+    fault_vfs_forget();
+    return code;
+}
+
+Test(sqlite_faults, the_writer_goes_on_when_every_journal_ends_where_it_should)
+{
+    struct root_state state = {.root_no = 1, .last_seq = 1, .last_txn = 1};
+    memset(state.hash.bytes, 7, sizeof state.hash.bytes);
+    cr_assert_eq(start_over_with(&state), ERR_OK);
+}
+
+Test(sqlite_faults, the_writer_stops_when_a_journal_does_not_end_where_it_should)
+{
+    const struct root_state wrong[] = {
+        {.root_no = 1, .last_seq = 1, .last_txn = 1}, /* another hash */
+        {.root_no = 1,
+         .last_seq = 0,
+         .last_txn = 1,
+         .hash = {.bytes = {0}}},                     /* an entry too many */
+        {.root_no = 1, .last_seq = 1, .last_txn = 0}, /* a link too many */
+        {.root_no = 1, .last_seq = 1, .last_txn = 2}, /* a link is missing */
+    };
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        cr_assert_eq(start_over_with(&wrong[i]), ERR_INTERNAL, "%zu", i);
+    }
+}
+
 /* ---- power cuts -------------------------------------------------------------------------------------------------------------- */
 
 /* One life that ends at the nth call, and what the disk holds then. Returns whether it ended. */

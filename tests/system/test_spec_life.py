@@ -596,7 +596,7 @@ class Months(w.Case):
         self.make(root={"timezone": "Asia/Shanghai"}, grant=None)
         self.grant("g", "10000")
         self.freeze("h", time_limit_s=10000, ttl_s=1000000)
-        self.verb("h", "start", started_at=at(self.now()))
+        self.verb("h", "start", started_at=at(turn - 1000))
         self.clock.move_to(turn + 500)
         # The elapsed part of the old month is charged when it ends.
         self.until(lambda: self.months() == {f"{year - 1}-12": 16000000})

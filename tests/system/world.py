@@ -154,7 +154,7 @@ class Case(unittest.TestCase):
             self.assertEqual(answer.json.get("field"), field)
         return answer.json
 
-    def until(self, test, within_s=8):
+    def until(self, test, within_s=30):
         """Wait until test() is true: clockwork takes a moment."""
         deadline = time.monotonic() + within_s
         while True:

@@ -279,7 +279,9 @@ enum error_code api_command_begin(struct request *request,
     command->role = request->principal.role;
     command->place_no = request->principal.place_no;
     *ret_command = command;
-    return read_if_match(request, command, err);
+    const enum error_code code =
+        idempotency_check(request->service->idempotency, request, &slot->key, err);
+    return code == ERR_OK ? read_if_match(request, command, err) : code;
 }
 
 static enum error_code decode_body(const struct request *request,
@@ -372,6 +374,9 @@ static bool answer_command(struct request *request)
     struct command_slot *slot = request->slot;
     const struct command *command = slot_command(slot);
     api_count_result(request->service->metrics, &slot->result);
+    if (slot->result.error.code == ERR_OK && !command->dry_run) {
+        idempotency_keep(request->service->idempotency, &slot->key);
+    }
     if (!api_is_answer(command, &slot->result)) {
         request_refuse_quota(request, &slot->result.error, slot->result.refusal);
     } else if (request->row->encode == NULL) {

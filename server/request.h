@@ -18,6 +18,7 @@
 #include "ledger/ledger.h"
 #include "server/auth.h"
 #include "server/batcher.h"
+#include "server/idempotency.h"
 #include "server/json_out.h"
 #include "server/reader.h"
 #include "server/route.h"
@@ -80,7 +81,8 @@ struct command_slot {
     struct request *request;
     const struct command *commands[1];
     struct command_with_rates *with_rates; /* owned; rates only, else NULL */
-    char token[AUTH_TOKEN_BYTES];          /* of a token that is being made: shown once */
+    struct idempotency_use key;
+    char token[AUTH_TOKEN_BYTES]; /* of a token that is being made: shown once */
     char location[RECORD_ID_BYTES + 16];
     struct ledger_result result;
     struct command command;

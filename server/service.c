@@ -187,6 +187,9 @@ enum error_code service_start(struct service *service, struct error *err)
     if (code == ERR_OK) {
         code = feed_create(service->config.feed_waiters_max, &service->feed, err);
     }
+    if (code == ERR_OK) {
+        code = idempotency_create(&service->idempotency, err);
+    }
     /* The socket before the threads that wake its loop; nobody is answered before service_run(). */
     if (code == ERR_OK) {
         code = start_ledger(service, err);
@@ -219,6 +222,7 @@ void service_fini(struct service *service)
         service->free_slots = next;
     }
     feed_destroy(service->feed);
+    idempotency_destroy(service->idempotency);
     auth_destroy(service->auth);
     metrics_destroy(service->metrics);
     ledger_close(service->ledger);

@@ -21,6 +21,7 @@
 struct bulk;
 struct command_slot;
 struct feed;
+struct idempotency;
 
 enum { SERVICE_URL_BYTES = 1280 };
 
@@ -35,6 +36,7 @@ struct service {
     struct batcher *batcher;
     struct bulk *bulk;
     struct feed *feed;
+    struct idempotency *idempotency;
     struct http *http;
     struct command_slot *free_slots; /* for reuse; HTTP loop */
     size_t free_slot_count;

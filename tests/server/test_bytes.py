@@ -326,6 +326,23 @@ class Bytes(unittest.TestCase):
         answer = self.daemon.ok("POST", "/v1/holds?amounts=string&dry_run=true", d.freeze_body("h-text")).json
         self.assertEqual((answer["frozen_mcs"], answer["frozen_core_hours"]), ("4800000", "1.33333"))
 
+    def test_an_idempotency_key_belongs_to_one_request(self):
+        key = {"Idempotency-Key": '"8e03978e-40d5"'}
+        first = self.daemon.call("POST", "/v1/holds", d.freeze_body("key-1"), key)
+        again = self.daemon.call("POST", "/v1/holds", d.freeze_body("key-1"), {"Idempotency-Key": "8e03978e-40d5"})
+        other = self.daemon.call("POST", "/v1/holds", d.freeze_body("key-2"), key)
+        self.assertEqual((first.status, first.header("idempotency-replayed")), (201, None))
+        self.assertEqual((again.status, again.header("idempotency-replayed")), (201, "true"))
+        self.assert_problem(other, 409, "id_reused", "Idempotency-Key")
+        self.assertEqual(self.daemon.call("GET", "/v1/holds/key-2").status, 404)
+        # A refused request does not use up its key.
+        refused = self.daemon.call("POST", "/v1/holds", d.freeze_body("key-3", tasks=0), {"Idempotency-Key": "k3"})
+        self.assertEqual(refused.status, 422)
+        self.assertEqual(self.daemon.call("POST", "/v1/holds", d.freeze_body("key-3"), {"Idempotency-Key": "k3"}).status, 201)
+        for bad in ("", '""', "a b", "x" * 256):
+            answer = self.daemon.call("POST", "/v1/holds", d.freeze_body("key-4"), {"Idempotency-Key": bad})
+            self.assert_problem(answer, 400, "malformed", "Idempotency-Key")
+
     def test_dry_run_answers_and_writes_nothing(self):
         before = self.balance()
         self.assertEqual(self.daemon.call("POST", "/v1/holds?dry_run=true", d.freeze_body("h-dry")).status, 201)

@@ -138,7 +138,7 @@ enum error_code decode_choice(const json_t *value,
                               int *ret_value,
                               struct error *err)
 {
-    const char *text;
+    const char *text = NULL;
     const enum error_code code = decode_text(value, path, &text, err);
     if (code != ERR_OK) {
         return code;
@@ -183,7 +183,7 @@ static enum error_code decode_kind_text(const json_t *value,
                                         const struct decode_path *path,
                                         struct error *err)
 {
-    const char *text;
+    const char *text = NULL;
     const enum error_code code = decode_text(value, path, &text, err);
     if (code != ERR_OK) {
         return code;
@@ -218,7 +218,7 @@ static enum error_code decode_kind_integer(const json_t *value,
                                            const struct decode_path *path,
                                            struct error *err)
 {
-    int64_t number;
+    int64_t number = 0;
     const enum error_code code = decode_integer(value, field->min, field->max, path, &number, err);
     if (code != ERR_OK) {
         const bool is_over = json_is_integer(value) && json_integer_value(value) > field->max;
@@ -252,12 +252,12 @@ static enum error_code decode_kind_time(const json_t *value,
                                         struct error *err)
 {
     (void)field;
-    const char *text;
+    const char *text = NULL;
     const enum error_code code = decode_text(value, path, &text, err);
     if (code != ERR_OK) {
         return code;
     }
-    int64_t time_s;
+    int64_t time_s = 0;
     struct error why;
     if (text_parse_time(text, &time_s, &why) != ERR_OK) {
         return decode_refuse(err, ERR_INVALID_FIELD, path, "%s", why.detail);
@@ -276,7 +276,7 @@ static enum error_code decode_kind_choice(const json_t *value,
                                           const struct decode_path *path,
                                           struct error *err)
 {
-    int choice;
+    int choice = 0;
     const enum error_code code = decode_choice(value, field->choices, path, &choice, err);
     if (code == ERR_OK) {
         store_integer(choice, sizeof(int32_t), place);
@@ -290,7 +290,7 @@ static enum error_code decode_kind_mcs(const json_t *value,
                                        const struct decode_path *path,
                                        struct error *err)
 {
-    int64_t mcs;
+    int64_t mcs = 0;
     const enum error_code code = decode_integer(value, field->min, field->max, path, &mcs, err);
     if (code == ERR_OK) {
         store_integer(mcs, sizeof(int64_t), place);
@@ -329,7 +329,7 @@ static enum error_code decode_kind_core_hours(const json_t *value,
                                               const struct decode_path *path,
                                               struct error *err)
 {
-    struct amount amount;
+    struct amount amount = AMOUNT_ZERO;
     const enum error_code code = parse_core_hours(value, path, &amount, err);
     if (code != ERR_OK) {
         return code;

@@ -27,7 +27,7 @@ static enum error_code decode_waived_outcomes(const json_t *value,
     int64_t waived = 0;
     for (size_t i = 0; i < json_array_size(value); i++) {
         const struct decode_path entry = {.outer = path, .index = i};
-        int outcome;
+        int outcome = 0;
         const enum error_code code =
             decode_choice(json_array_get(value, i), choices_outcome, &entry, &outcome, err);
         if (code != ERR_OK) {
@@ -288,7 +288,7 @@ static enum error_code decode_roots(const json_t *value,
     }
     for (size_t i = 0; i < json_array_size(value); i++) {
         const struct decode_path entry = {.outer = path, .index = i};
-        const char *root;
+        const char *root = NULL;
         const enum error_code code = decode_text(json_array_get(value, i), &entry, &root, err);
         if (code != ERR_OK) {
             return code;
@@ -537,7 +537,7 @@ static enum error_code decode_price(const json_t *value,
                                     const struct decode_path *path,
                                     struct error *err)
 {
-    const char *text;
+    const char *text = NULL;
     const enum error_code code = decode_text(value, path, &text, err);
     if (code != ERR_OK) {
         return code;
@@ -554,7 +554,7 @@ static enum error_code decode_currency(const json_t *value,
                                        const struct decode_path *path,
                                        struct error *err)
 {
-    const char *text;
+    const char *text = NULL;
     const enum error_code code = decode_text(value, path, &text, err);
     if (code != ERR_OK) {
         return code;

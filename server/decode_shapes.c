@@ -248,7 +248,7 @@ static enum error_code append_host(const json_t *value,
                                    const struct decode_path *path,
                                    struct error *err)
 {
-    const char *host;
+    const char *host = NULL;
     const enum error_code code = decode_text(value, path, &host, err);
     if (code != ERR_OK) {
         return code;
@@ -331,7 +331,7 @@ enum error_code decode_task_set(const json_t *value,
                                 const struct decode_path *path,
                                 struct error *err)
 {
-    const char *text;
+    const char *text = NULL;
     const enum error_code code = decode_text(value, path, &text, err);
     if (code != ERR_OK) {
         return code;

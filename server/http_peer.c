@@ -38,7 +38,7 @@ static bool cut_address(const char *text, char host[256], char port[6])
 
 static uint16_t port_of(int fd)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {0};
     socklen_t bytes = sizeof(address);
     if (getsockname(fd, (struct sockaddr *)&address, &bytes) != 0) {
         return 0;

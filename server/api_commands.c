@@ -434,6 +434,7 @@ void api_command_submit(struct request *request)
     struct error err;
     request->finish = answer_command;
     request->is_pending = true;
+    request->is_short = true;
     request->slot->item.done = command_done;
     if (batcher_submit(request->service->batcher, &request->slot->item, &err) != ERR_OK) {
         request->is_pending = false;

@@ -4,6 +4,10 @@
  *
  * A request's way: on_uri -> on_request (headers) -> on_request (body, in pieces) -> on_request (complete) ->
  * handle() -> [suspended .. http_finish .. resumed] -> on_request (answer) -> on_completed.
+ *
+ * A request that someone else has is suspended, or, when it will be back after a commit, only passed over: libmicrohttpd
+ * then calls on_request again at every turn, which costs less than taking its socket out of epoll's set and putting it
+ * back. What is passed over may lose its connection meanwhile and is released when it comes back.
  */
 #include "server/http.h"
 
@@ -101,6 +105,7 @@ static void *on_uri(void *context, const char *uri, struct MHD_Connection *conne
     request->started_ns = clock_mono_ns();
     request->body = request->inline_body;
     request->body_capacity = REQUEST_BODY_BYTES;
+    http->progress++;
     request->is_over_limit = peer->is_over_limit;
     format_id(http, request->id);
     peer->request = request;
@@ -126,8 +131,15 @@ static void on_completed(void *context,
     struct peer *peer = request->peer;
     peer->request = NULL;
     peer->since_ms = clock_mono_ms();
+    http->progress++;
     http->open_requests--;
     http->working_requests -= request->is_handled;
+    if (request->is_pending) {
+        /* The client has gone; whoever has the request will bring it back. */
+        http->passed_over -= request->is_passed_over;
+        request->connection = NULL;
+        return;
+    }
     request_release(http, request);
 }
 
@@ -190,6 +202,7 @@ static enum MHD_Result on_body(struct request *request, const char *data, size_t
 {
     const size_t bytes = *data_bytes;
     *data_bytes = 0;
+    request->http->progress++;
     if (!request->answer.is_ready) {
         struct error err;
         if (body_append(request, data, bytes, &err) == ERR_OK) {
@@ -274,22 +287,37 @@ static enum MHD_Result on_headers(struct request *request, const char *method)
 
 /* ---- the request is complete */
 
-static enum MHD_Result on_complete(struct request *request)
+static void handle_complete(struct request *request)
 {
     struct http *http = request->http;
-    if (!request->is_handled) {
-        request->is_handled = true;
-        http->working_requests++;
-        request->body[request->body_bytes] = '\0';
-        metrics_add(http->options.metrics, METRIC_BODY_BYTES, request->body_bytes);
-        if (!request->answer.is_ready) {
-            http->options.handle(request);
-        }
-        if (request->is_pending) {
-            MHD_suspend_connection(request->connection);
-            return MHD_YES;
-        }
+    request->is_handled = true;
+    http->working_requests++;
+    request->body[request->body_bytes] = '\0';
+    metrics_add(http->options.metrics, METRIC_BODY_BYTES, request->body_bytes);
+    if (!request->answer.is_ready) {
+        http->options.handle(request);
     }
+    if (!request->is_pending) {
+        return;
+    }
+    request->is_passed_over = request->is_short && http->passed_over < HTTP_PASSED_OVER_MAX;
+    if (request->is_passed_over) {
+        http->passed_over++;
+    } else {
+        MHD_suspend_connection(request->connection);
+    }
+}
+
+static enum MHD_Result on_complete(struct request *request)
+{
+    if (!request->is_handled) {
+        request->http->progress++;
+        handle_complete(request);
+    }
+    if (request->is_pending) {
+        return MHD_YES;
+    }
+    request->http->progress++;
     return http_answer_send(request);
 }
 
@@ -341,9 +369,22 @@ void http_finish(struct http *http, struct request *request)
 
 void http_resume(struct http *http, struct request *request)
 {
-    (void)http;
     request->is_pending = false;
-    MHD_resume_connection(request->connection);
+    if (request->is_passed_over) {
+        request->is_passed_over = false;
+        http->passed_over--;
+    } else {
+        MHD_resume_connection(request->connection);
+    }
+}
+
+static void take_back(struct http *http, struct request *request)
+{
+    if (request->connection == NULL) {
+        request_release(http, request);
+    } else if (request->finish == NULL || request->finish(request)) {
+        http_resume(http, request);
+    }
 }
 
 static void finish_requests(struct http *http)
@@ -355,18 +396,23 @@ static void finish_requests(struct http *http)
     pthread_mutex_unlock(&http->lock);
     while (request != NULL) {
         struct request *next = request->next;
-        if (request->finish == NULL || request->finish(request)) {
-            http_resume(http, request);
-        }
+        take_back(http, request);
         request = next;
     }
 }
 
 /* ---- the loop */
 
+/*
+ * libmicrohttpd always wants to be run again for what is passed over. It is, at once, as long as a turn brings something
+ * on; else when one of the descriptors has news, or after a millisecond for what it may have left half read.
+ */
 static int wait_ms_of(const struct http *http)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms;
+    if (http->passed_over > 0) {
+        return http->progress != http->progress_before ? 0 : 1;
+    }
     if (MHD_get_timeout(http->daemon, &wait_ms) == MHD_YES && wait_ms < HTTP_TURN_MS) {
         return (int)wait_ms;
     }
@@ -397,6 +443,7 @@ static void turn(struct http *http)
     if (fds[2].revents != 0) {
         take_signals(http);
     }
+    http->progress_before = http->progress;
     (void)MHD_run(http->daemon);
     const int64_t mono_ms = clock_mono_ms();
     http->options.tick(http->options.service, mono_ms);
@@ -573,6 +620,7 @@ void http_destroy(struct http *http)
         (void)close(http->listen_fd);
     }
     http_linger_close_all(http);
+    finish_requests(http); /* those whose clients had gone */
     while (http->free_requests != NULL) {
         struct request *next = http->free_requests->next;
         free(http->free_requests);

@@ -17,6 +17,7 @@ enum {
     HTTP_STOP_PARTIAL_MS = 2000,    /* for requests still arriving when the stop begins */
     HTTP_SWEEP_MS = 1000,
     HTTP_TURN_MS = 100,
+    HTTP_PASSED_OVER_MAX = 1024, /* requests that are not suspended: each costs a call a turn */
     /* Headers of a request and of its answer. libmicrohttpd clears all of it for every request: no more than needed. */
     HTTP_CONNECTION_BYTES = LIMIT_HEADER_BYTES + 4096,
 };
@@ -57,6 +58,9 @@ struct http {
     int64_t open_requests;    /* from the request line to the last byte of the answer */
     int64_t working_requests; /* handled, not yet sent */
     uint64_t body_bytes;      /* of all requests */
+    int64_t passed_over;      /* pending and not suspended */
+    uint64_t progress;        /* counts what a turn brings on */
+    uint64_t progress_before; /* at the beginning of the last turn */
     int64_t next_sweep_ms;
     struct lingering lingering[HTTP_LINGERING_MAX];
     size_t lingering_count;

@@ -17,7 +17,7 @@ void request_answer_begin(struct request *request, uint16_t status, struct json_
     struct answer *answer = &request->answer;
     buffer_fini(&answer->body);
     buffer_init(&answer->body, REQUEST_ANSWER_BYTES);
-    (void)buffer_reserve(&answer->body, 1023); /* most answers fit at once */
+    (void)buffer_reserve(&answer->body, 511); /* most answers fit at once */
     answer->status = status;
     answer->code = ERR_OK;
     answer->content_type = "application/json";

@@ -92,8 +92,8 @@ struct request {
     struct request *next; /* in one list at a time */
     struct service *service;
     struct http *http;
-    struct MHD_Connection *connection;
-    void *peer; /* the connection's state in http.c */
+    struct MHD_Connection *connection; /* NULL: the client has gone while the request was pending */
+    void *peer;                        /* the connection's state in http.c */
 
     /* the line and the headers */
     int64_t now_ms;     /* wall clock, read once */
@@ -128,6 +128,8 @@ struct request {
 
     /* the work */
     bool is_pending;                 /* set by a handler that gave the request away */
+    bool is_short;                   /* set by one that has it back after a commit */
+    bool is_passed_over;             /* pending, and its connection not suspended */
     struct command_slot *slot;       /* owned */
     const struct route_command *row; /* of its command */
     struct reader_job job;

@@ -301,9 +301,13 @@ class Bytes(unittest.TestCase):
             self.assertTrue(connection.is_closed())
 
     def test_a_client_that_leaves_while_its_command_is_committed_does_no_harm(self):
-        for i in range(200):
+        for i in range(400):
             with self.daemon.connect() as connection:
                 connection.send(self.daemon.bytes_of("POST", "/v1/holds", d.freeze_body(f"gone-{i}")))
+                if i % 2 == 0:  # end with a reset, which is noticed at once
+                    connection.reset()
+        for i in (0, 1, 398, 399):
+            self.assertEqual(self.daemon.call("POST", "/v1/holds", d.freeze_body(f"gone-{i}")).status, 201)
         self.assertEqual(self.daemon.call("GET", "/readyz").status, 200)
 
     def test_traceparent_is_passed_on_and_each_answer_has_its_own_id(self):

@@ -13,7 +13,7 @@ cd "$top"
 build=${BUILD_DIR:-build-tests}
 
 echo "== packages"
-sh tests/install-packages.sh build test
+sh tests/install-packages.sh build test slurm
 
 echo "== configure"
 [ -f "$build/build.ninja" ] || rm -rf "$build"

@@ -106,10 +106,8 @@ enum error_code tasks_parse(const char *text,
 /* What the calls for one command come to. */
 struct tally {
     bool any_effect;
-    bool any_replayed;
     int64_t warnings;
     int64_t refunded_mcs; /* what went back from frozen, of all tasks */
-    int64_t again_mcs;    /* what went back when the command came first, of all tasks */
     int64_t expired_mcs;  /* the part of it that went to ended grants */
     char *left;           /* result.left_tasks */
     size_t left_length;
@@ -168,10 +166,8 @@ static enum error_code run_task(struct ledger *ledger,
         return code;
     }
     tally->any_effect = tally->any_effect || !ledger->plan.no_effect;
-    tally->any_replayed = tally->any_replayed || ledger->plan.replayed;
     tally->warnings |= ledger->plan.warnings;
-    *(ledger->plan.replayed ? &tally->again_mcs : &tally->refunded_mcs) +=
-        ledger->plan.run_refunded_mcs;
+    tally->refunded_mcs += ledger->plan.run_refunded_mcs;
     tally->expired_mcs += ledger->plan.run_expired_mcs;
     if (ledger->plan.left) {
         left_add(tally, task);
@@ -256,6 +252,27 @@ static enum error_code run_list(struct ledger *ledger,
     return code;
 }
 
+/* Keep what a release gave back; one without effect that came before answers that again (SPEC 6.1).
+ * Returns whether it did. */
+static bool remember_release(struct ledger *ledger, const char *tasks, struct tally *tally)
+{
+    struct release key = {.hold_no = ledger->view.hold.hold_no};
+    row_text(key.tasks, sizeof key.tasks, tasks);
+    struct cell *cell = working_set_find(ledger->set, RECORD_RELEASE, &key);
+    bool known = cell_exists(cell);
+    if (tally->any_effect) {
+        struct release *row =
+            known ? working_set_change(ledger->set, cell) : working_set_make(ledger->set, cell);
+        row->refunded_mcs = tally->refunded_mcs;
+        row->expired_mcs = tally->expired_mcs;
+    } else if (known) {
+        const struct release *row = cell_record(cell);
+        tally->refunded_mcs = row->refunded_mcs;
+        tally->expired_mcs = row->expired_mcs;
+    }
+    return known && !tally->any_effect;
+}
+
 enum error_code tasks_run(struct ledger *ledger,
                           const struct decision *decision,
                           const struct command *command,
@@ -280,10 +297,10 @@ enum error_code tasks_run(struct ledger *ledger,
     }
     left_flush(&tally);
     ledger->plan.warnings = tally.warnings;
-    ledger->plan.run_refunded_mcs = tally.any_effect ? tally.refunded_mcs : tally.again_mcs;
+    ledger->plan.replayed = release && remember_release(ledger, command->tasks, &tally);
+    ledger->plan.run_refunded_mcs = tally.refunded_mcs;
     ledger->plan.run_expired_mcs = tally.expired_mcs;
     ledger->plan.no_effect = !tally.any_effect;
-    ledger->plan.replayed = tally.any_replayed && !tally.any_effect && tally.left_length == 0;
     result_of_hold(ledger, result);
     return ERR_OK;
 }

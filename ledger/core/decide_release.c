@@ -35,7 +35,6 @@ static void end_untouched(struct booking *booking, enum task_state to)
         booking_unfreeze(booking, -1, 0, hold->untouched * hold_task_mcs(hold));
     } else {
         booking->plan->hold_wait = WAIT_LEAVE;
-        hold->flags |= FLAG_NEVER_FROZEN;
     }
     hold_move_untouched(hold, to);
 }
@@ -54,8 +53,6 @@ static void end_task(struct booking *booking, enum task_state to)
         booking->plan->run_changed = true;
     } else if (task->state == TASK_FROZEN) {
         mcs = hold_task_mcs(&view->hold);
-    } else {
-        view->hold.flags |= FLAG_NEVER_FROZEN;
     }
     if (task->wait_no != 0) {
         booking->plan->task_wait = WAIT_LEAVE;
@@ -72,20 +69,6 @@ static enum task_state state_now(const struct view *view)
     return view->run_found ? view->run.state : view->task.state;
 }
 
-/* What the release returned that is told again (SPEC 6.1); 0 for what had expired. mcs. */
-static int64_t returned_before(const struct view *view)
-{
-    const struct hold *hold = &view->hold;
-    if (state_now(view) != TASK_RELEASED) {
-        return 0;
-    }
-    if (view->run_found && !is_whole(view)) {
-        return view->run.returned_mcs;
-    }
-    int64_t tasks = is_whole(view) ? hold->untouched : 1;
-    return (hold->flags & FLAG_NEVER_FROZEN) != 0 ? 0 : tasks * hold_task_mcs(hold);
-}
-
 /* Move what the view is about to released or expired, where it has not started. */
 static void end_unstarted(struct view *view,
                           const struct calendar *calendar,
@@ -99,7 +82,6 @@ static void end_unstarted(struct view *view,
         plan->left = !nothing && action == RELEASE_LEAVE;
         plan->replayed = !nothing && action == RELEASE_AGAIN && !plan->hold_changed;
         plan->no_effect = !plan->hold_changed;
-        plan->run_refunded_mcs = plan->replayed ? returned_before(view) : 0;
         return;
     }
     struct booking booking;

@@ -347,8 +347,7 @@ enum hold_flag {
     FLAG_CORRECTED = 1 << 10,
     FLAG_OVERDRAWN = 1 << 11,
     FLAG_OVER_CAP = 1 << 12,
-    FLAG_NEVER_FROZEN = 1 << 14, /* tasks were released while they waited; not shown */
-    FLAG_UNPRICED = 1 << 13,     /* no price for what was allocated: charged as known before */
+    FLAG_UNPRICED = 1 << 13, /* no price for what was allocated: charged as known before */
 };
 
 /* How much of each grant a hold has frozen, earliest end first. */
@@ -512,6 +511,14 @@ struct adjustment {
     char id[RECORD_ID_BYTES]; /* refunds */
     char source[RECORD_NAME_BYTES];
     char reason[RECORD_NOTE_BYTES];
+};
+
+/* What a release gave back, for when it is sent again (SPEC 6.1). */
+struct release {
+    int64_t hold_no;
+    char tasks[RECORD_TASKS_TEXT_BYTES]; /* as given; "": all */
+    int64_t refunded_mcs;
+    int64_t expired_mcs; /* the part of it that went to ended grants */
 };
 
 /* ---- waiting, feed

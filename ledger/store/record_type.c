@@ -328,6 +328,13 @@ static const struct record_field adjustment_fields[] = {
     TEXT(adjustment, reason),
 };
 
+static const struct record_field release_fields[] = {
+    I64(release, hold_no),
+    TEXT(release, tasks),
+    I64(release, refunded_mcs),
+    I64(release, expired_mcs),
+};
+
 static const struct record_field waiting_fields[] = {
     I64(waiting, root_no),
     I64(waiting, wait_no),
@@ -483,6 +490,7 @@ const struct record_type record_types[RECORD__COUNT] = {
     ROW(RECORD_RUN, run, 3, false),
     ROW(RECORD_RUN_HOST, run_host, 4, false),
     ROW(RECORD_ADJUSTMENT, adjustment, 1, false),
+    ROW(RECORD_RELEASE, release, 2, false),
     ROW(RECORD_WAITING, waiting, 2, false),
     ROW(RECORD_FEED_EVENT, feed_event, 2, false),
     ROW(RECORD_ENTRY, entry, 2, true),

@@ -61,6 +61,7 @@ enum record_id {
     RECORD_RUN,
     RECORD_RUN_HOST,
     RECORD_ADJUSTMENT,
+    RECORD_RELEASE,
     RECORD_WAITING,
     RECORD_FEED_EVENT,
     RECORD_ENTRY,
@@ -95,6 +96,7 @@ union record_any {
     struct run run;
     struct run_host run_host;
     struct adjustment adjustment;
+    struct release release;
     struct waiting waiting;
     struct feed_event feed_event;
     struct entry entry;

@@ -321,6 +321,15 @@ CREATE TABLE adjustment (
 ) STRICT;
 CREATE INDEX adjustment_by_hold ON adjustment (hold_no);
 
+-- What releases of tasks gave back, for when they are sent again (SPEC 6.1).
+CREATE TABLE release (
+    hold_no      INTEGER NOT NULL,
+    tasks        TEXT NOT NULL,                                        -- as given; '': all
+    refunded_mcs INTEGER NOT NULL,
+    expired_mcs  INTEGER NOT NULL,
+    PRIMARY KEY (hold_no, tasks)
+) STRICT, WITHOUT ROWID;
+
 -- What waits for room, in order of arrival (SPEC 5.13).
 CREATE TABLE waiting (
     root_no INTEGER NOT NULL,

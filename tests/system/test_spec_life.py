@@ -294,6 +294,10 @@ class Life(w.Case):
         self.freeze("j", tasks=5)
         for _ in range(2):
             self.assertEqual(self.verb("j", "release", tasks="0-1,4")["refunded_mcs"], 3 * GPU5)
+        self.freeze("m", tasks=5)
+        for tasks, returned in (("0-1,4", 3), (None, 2), ("0-1,4", 3), (None, 2), ("4", 0)):
+            chosen = {} if tasks is None else {"tasks": tasks}
+            self.assertEqual(self.verb("m", "release", **chosen)["refunded_mcs"], returned * GPU5)
         self.freeze("k")
         self.verb("k", "requeue", started_at=self.ago(100), ended_at=self.ago(40))
         for _ in range(2):
@@ -302,6 +306,16 @@ class Life(w.Case):
         self.freeze("l", 202, tasks=2, on_insufficient="wait")
         for _ in range(2):
             self.assertEqual(self.verb("l", "release")["refunded_mcs"], 0)
+
+    def test_spec_6_1_a_release_sent_again_says_what_expired(self):
+        self.make(grant=None)
+        self.grant("a", "10", end=at(self.now() + 3600))
+        self.freeze("h", ttl_s=86400)
+        self.clock.move(7200)
+        self.until(lambda: self.get(f"/grants?node={self.root}")["items"][0]["expired_mcs"] == 10 * HOUR - GPU5)
+        for _ in range(2):
+            answer = self.verb("h", "release")
+            self.assertEqual((answer["refunded_mcs"], answer["expired_mcs"]), (GPU5, GPU5))
 
     def charge(self, key, status=201, **changes):
         body = {**self.body(key, time_limit_s=...), "started_at": self.ago(100), "ended_at": self.ago(40), **changes}

@@ -120,9 +120,16 @@ static void scan_below(struct scan *scan)
          store_select(scan->explain->reader->store, SELECT_NODES, &args, scan_node, scan, &err));
 }
 
+/* Limits on what is in flight at once (SPEC 4.1). */
+static bool is_in_flight(enum cap_kind kind)
+{
+    return kind >= CAP_GPUS && kind <= CAP_JOBS;
+}
+
 /* ---- holders */
 
 struct holders {
+    bool in_flight;                    /* of a limit on what is in flight, not on core-hours */
     struct hold holds[LEDGER_HOLDERS]; /* most first */
     int32_t count;
 };
@@ -130,6 +137,9 @@ struct holders {
 static bool keep_holder(void *context, const struct hold *hold)
 {
     struct holders *holders = context;
+    if (holders->in_flight ? hold_open_tasks(hold) == 0 : hold->frozen_mcs == 0) {
+        return true; /* it waits and holds nothing yet */
+    }
     int32_t at = holders->count;
     while (at > 0 && holders->holds[at - 1].frozen_mcs < hold->frozen_mcs) {
         at--;
@@ -192,6 +202,7 @@ static void find_holders(struct explain *explain,
                          struct ledger_limit *limit)
 {
     struct holders holders = {.count = 0};
+    holders.in_flight = is_in_flight(limit->violation.kind);
     struct scan scan = {
         .explain = explain,
         .node = node,
@@ -413,14 +424,13 @@ static int64_t limit_fits_at(struct explain *explain,
                              const struct violation *violation)
 {
     bool window = violation->kind < CAP_TOTAL;
-    bool in_flight = violation->kind >= CAP_GPUS && violation->kind <= CAP_JOBS;
     if (violation->missing == 0 || violation->beyond) {
         return 0;
     }
     if (violation->kind == CAP_FUNDS) {
         return funds_fit_at(explain, violation);
     }
-    if (!window && !in_flight) {
+    if (!window && !is_in_flight(violation->kind)) {
         return 0;
     }
     struct shares shares = {.explain = explain, .violation = violation};

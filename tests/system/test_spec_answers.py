@@ -88,6 +88,18 @@ class Answers(w.Case):
         answer = self.call("POST", "/holds", self.body("h"), {"Accept-Language": "en-GB, zh;q=0.1"})
         self.assertEqual(answer.json["title"], line)
 
+    def test_spec_6_3_what_waits_holds_nothing_and_is_no_holder(self):
+        self.make()
+        for cap, limit in (("total", "2"), ("gpus", 1)):
+            self.cap(cap, limit)
+            self.freeze("a" + cap)
+            self.freeze("b" + cap, 202, on_insufficient="wait")
+            found = self.short("c" + cap)["violations"]
+            self.assertEqual([[holder["hold"] for holder in row["holders"]] for row in found], [[f"{self.name}-a{cap}"]])
+            self.verb("b" + cap, "release")
+            self.verb("a" + cap, "release")
+            self.ok("DELETE", f"/projects/{self.project}/caps/{cap}", headers={"If-Match": "*"})
+
     def test_spec_6_3_holders_not_heard_of_lately_are_stale(self):
         self.make(cluster={"stale_after_s": 900})
         self.cap("gpus", 1)

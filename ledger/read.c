@@ -465,7 +465,8 @@ enum error_code ledger_read_hold(struct ledger_reader *reader,
         return error_set(err, ERR_UNKNOWN_HOLD, "no hold %s", id);
     }
     if (code == ERR_OK && search.several) {
-        return error_set(err, ERR_AMBIGUOUS_ID, "several clusters or roots know hold %s", id);
+        return error_set(err, ERR_AMBIGUOUS_ID,
+                         "several clusters know hold %s: name one with cluster", id);
     }
     return code == ERR_OK ? ledger_read_hold_no(reader, search.found_no, ret_hold, err) : code;
 }

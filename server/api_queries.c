@@ -27,6 +27,28 @@ static bool write_run(void *context, const void *record)
     return ++runs->count < RUNS_SHOWN;
 }
 
+/* The hold of the path: in the cluster that the query names, or else the only one of its id that may
+ * be seen. */
+static enum error_code read_hold(const struct request *request,
+                                 struct ledger_reader *reader,
+                                 const struct rights *rights,
+                                 struct ledger_hold *ret_hold,
+                                 struct error *err)
+{
+    const char *id = request->path_values[0];
+    const char *root = request_query(request, QUERY_ROOT);
+    const char *cluster = request_query(request, QUERY_CLUSTER);
+    if (cluster == NULL) {
+        cluster = request->principal.role == ROLE_SCHEDULER ? request->principal.place : "";
+    }
+    enum error_code code =
+        ledger_read_hold(reader, cluster, root != NULL ? root : "", id, ret_hold, err);
+    if (code == ERR_OK && !rights_see_hold(rights, &ret_hold->hold)) {
+        code = error_set(err, ERR_UNKNOWN_HOLD, "no hold %s", id);
+    }
+    return code;
+}
+
 static enum error_code write_hold(struct request *request,
                                   struct ledger_reader *reader,
                                   struct json_out *out,
@@ -34,15 +56,9 @@ static enum error_code write_hold(struct request *request,
 {
     struct rights rights;
     struct ledger_hold hold;
-    const char *cluster = request->principal.role == ROLE_SCHEDULER ? request->principal.place : "";
-    const char *root = request_query(request, QUERY_ROOT);
     enum error_code code = rights_begin(&request->principal, reader, &rights, err);
     if (code == ERR_OK) {
-        code = ledger_read_hold(reader, cluster, root != NULL ? root : "", request->path_values[0],
-                                &hold, err);
-    }
-    if (code == ERR_OK && !rights_see_hold(&rights, &hold.hold)) {
-        code = error_set(err, ERR_UNKNOWN_HOLD, "%s", request->path_values[0]);
+        code = read_hold(request, reader, &rights, &hold, err);
     }
     if (code != ERR_OK) {
         return code;

@@ -178,7 +178,10 @@ const struct route routes[] = {
     VERB_ROWS(requeue, ROLES_SCHEDULERS),
     VERB_ROWS(release, ROLES_SCHEDULERS),
     VERB_ROWS(correct, ROLES_CORRECT),
-    GET("/v1/holds/{id}", ROLES_ALL, QUERY_BIT(QUERY_ROOT) | Q_AMOUNTS, api_get_hold),
+    GET("/v1/holds/{id}",
+        ROLES_ALL,
+        QUERY_BIT(QUERY_ROOT) | QUERY_BIT(QUERY_CLUSTER) | Q_AMOUNTS,
+        api_get_hold),
     GET("/v1/holds", ROLES_ALL, Q_HOLDS | Q_PAGE | Q_AMOUNTS, api_list_holds),
 
     BULK("/v1/heartbeats",

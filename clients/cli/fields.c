@@ -182,8 +182,9 @@ const struct cli_field fields_freeze_options[] = {
     {"id", CLI_TEXT, "id", "ID", "its id, for a retry; made when not given", NULL},
     END,
 };
-const struct cli_field fields_root_option[] = {
+const struct cli_field fields_which_options[] = {
     {"root", CLI_TEXT, "root", "NAME", "the root, where one id is known in several", NULL},
+    {"cluster", CLI_TEXT, "cluster", "NAME", "the cluster, where one id is known in several", NULL},
     END,
 };
 const struct cli_field fields_attempt_options[] = {

@@ -43,7 +43,7 @@ extern const struct cli_field fields_reason_options[];
 extern const struct cli_field fields_job_options[];
 extern const struct cli_field fields_limit_options[];
 extern const struct cli_field fields_freeze_options[];
-extern const struct cli_field fields_root_option[];
+extern const struct cli_field fields_which_options[];
 extern const struct cli_field fields_attempt_options[];
 extern const struct cli_field fields_start_options[];
 extern const struct cli_field fields_pause_options[];

@@ -183,8 +183,13 @@ class Late(w.Case):
         self.freeze("h")
         self.freeze("h", cluster=other, user="bob")
         self.assertEqual(self.balance()["frozen_mcs"], 2 * GPU5)
-        answer = self.call("GET", f"/holds/{self.name}-h")
-        self.assertIn((answer.status, answer.json.get("code")), ((200, None), (409, "ambiguous_id")))
+        path = f"/holds/{self.name}-h"
+        for query in ("", f"?root={self.root}"):
+            self.assertIn("name one with cluster", self.refused("ambiguous_id", 409, "GET", path + query)["detail"])
+        for cluster, user in ((self.cluster, "alice"), (other, "bob")):
+            found = self.get(f"{path}?cluster={cluster}&root={self.root}")
+            self.assertEqual((found["cluster"], found["user"]), (cluster, user))
+        self.refused("unknown_hold", 404, "GET", path + "?cluster=nowhere")
         self.refused_verb("ambiguous_id", 409, "h", "start", started_at=self.ago(60), root=self.root)
         answer = self.verb("h", "start", started_at=self.ago(60), root=self.root, cluster=self.cluster)
         self.assertEqual((answer["cluster"], answer["state"]), (self.cluster, "running"))
@@ -198,6 +203,7 @@ class Late(w.Case):
         answer = self.call("POST", f"/holds/{self.name}-h/release", {}, token=token)
         self.assertEqual((answer.status, answer.json["cluster"], answer.json["user"]), (200, other, "bob"), answer)
         self.refused("unknown_hold", 404, "GET", "/holds/nothing", token=token)
+        self.refused("unknown_hold", 404, "GET", f"/holds/{self.name}-h?cluster={self.cluster}", token=token)
 
 
 class Bulk(w.Case):

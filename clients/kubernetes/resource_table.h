@@ -1,0 +1,96 @@
+/*
+ * What an accelerator is called in Kubernetes: the table file `resources.conf`, read into one table. Its format is described in
+ * the file itself and in docs/kubernetes.md. Nothing here knows a pod or HTTP.
+ */
+#ifndef COREHOUR_CLIENTS_KUBERNETES_RESOURCE_TABLE_H
+#define COREHOUR_CLIENTS_KUBERNETES_RESOURCE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    RESOURCE_FAMILIES_MAX = 96,  /* sections of all files */
+    RESOURCE_RULES_MAX = 256,    /* lines of [models] */
+    RESOURCE_NAME_BYTES = 129,   /* a resource name, label or annotation, with its NUL */
+    RESOURCE_MODEL_BYTES = 129,  /* a model as the rate card knows it, with its NUL */
+    RESOURCE_PROBLEM_BYTES = 320 /* enough for any problem that is told here */
+};
+
+/* What one resource name of a family says. */
+enum resource_part {
+    RESOURCE_COUNT,          /* devices */
+    RESOURCE_MEMORY,         /* MiB of each device, through the name's unit */
+    RESOURCE_MEMORY_PERCENT, /* part of each device's memory */
+    RESOURCE_CORES,          /* part of each device's cores, in percent through the name's unit */
+};
+#define RESOURCE_PARTS 4
+
+/* A name of a resource: one unit of it is multiplier / divisor of the part's unit. "" for none. */
+struct resource_name {
+    char name[RESOURCE_NAME_BYTES]; /* may end in '*' */
+    int64_t multiplier;             /* 1 to 2^20 */
+    int64_t divisor;                /* 1 to 2^20 */
+};
+
+/* One kind of device. Texts are "" where the file says nothing. */
+struct resource_family {
+    char family[64];
+    struct resource_name parts[RESOURCE_PARTS]; /* by enum resource_part */
+    char model[RESOURCE_MODEL_BYTES]; /* where the name alone says it; '*' stands for the name's */
+    char model_annotation[RESOURCE_NAME_BYTES]; /* of the pod: the model that is asked for */
+    char model_label[RESOURCE_NAME_BYTES];      /* of the node and of node selectors */
+    char replicas_label[RESOURCE_NAME_BYTES]; /* of the node: into how many units a device is cut */
+    char allocated_annotation[RESOURCE_NAME_BYTES]; /* of the pod: what HAMi gave */
+    char register_annotation[RESOURCE_NAME_BYTES];  /* of the node: HAMi's devices */
+    bool memory_whole;  /* a request of cores alone takes the whole memory */
+    bool shares_single; /* shares count only for a single device: more are whole ones */
+};
+
+struct resource_table;
+
+/*
+ * Read table files, the earlier before the later: a name or rule of an earlier file wins over the same in a later one.
+ *
+ * @paths      @count of them, 1 or more; each at most 1 MiB
+ * ret_table   the caller's, for resource_table_destroy(); untouched on failure
+ * ret_problem one line: file, line, what is wrong; @bytes of room
+ *
+ * Returns false when a file cannot be read, a line is wrong, or bounds are exceeded. Not to be called with changing files;
+ * the table never changes afterwards, any number of threads may read it.
+ */
+bool resource_table_read(const char *const *paths,
+                         size_t count,
+                         struct resource_table **ret_table,
+                         char *ret_problem,
+                         size_t bytes);
+
+/* Takes NULL. */
+void resource_table_destroy(struct resource_table *table);
+
+/* Families, in the order of the files. */
+size_t resource_table_count(const struct resource_table *table);
+const struct resource_family *resource_table_family(const struct resource_table *table, size_t at);
+
+/*
+ * Find the family and the part that a resource name of a pod stands for.
+ *
+ * ret_at      the family's place; ret_part its part; ret_rest what the '*' of the table's name stands for, within @name, else "".
+ * Returns false for a name that is no accelerator's.
+ */
+bool resource_table_find(const struct resource_table *table,
+                         const char *name,
+                         size_t *ret_at,
+                         enum resource_part *ret_part,
+                         const char **ret_rest);
+
+/*
+ * A model as people, labels and HAMi write it ("NVIDIA-A100-SXM4-80GB-SHARED") -> as the rate card knows it ("a100"): the first
+ * rule of [models] that matches; else in lower case, blanks as '-', without the vendor in front and "-SHARED" behind. A MIG
+ * profile keeps its own name ("mig-1g.5gb").
+ *
+ * ret_model: RESOURCE_MODEL_BYTES; "" when @text is empty, too long or has control characters.
+ */
+void resource_table_model(const struct resource_table *table, const char *text, char *ret_model);
+
+#endif

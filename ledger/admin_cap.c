@@ -3,6 +3,7 @@
 
 #include "ledger/admin.h"
 #include "ledger/admin_tree.h"
+#include "ledger/audit_describe.h"
 #include "ledger/names.h"
 #include "ledger/result.h"
 #include "ledger/wait.h"
@@ -130,12 +131,14 @@ enum error_code admin_put_cap(struct ledger *ledger,
         return code;
     }
     struct node *row = working_set_change(ledger->set, cell);
+    const struct cap before = row->caps[found ? at : 0];
     if (found) {
         row->caps[at] = cap;
     } else {
         insert_cap(row, at, &cap);
     }
     ret_result->created = !found;
+    audit_cap(ledger, row, command->cap.model, found ? &before : NULL, &cap);
     finish(ledger, row, ret_result);
     return ERR_OK;
 }
@@ -164,6 +167,7 @@ enum error_code admin_delete_cap(struct ledger *ledger,
         return code;
     }
     struct node *row = working_set_change(ledger->set, cell);
+    audit_cap(ledger, row, model, &row->caps[at], NULL);
     row->cap_count--;
     memmove(&row->caps[at], &row->caps[at + 1],
             (size_t)(row->cap_count - at) * sizeof row->caps[0]);

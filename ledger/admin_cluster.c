@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ledger/admin.h"
+#include "ledger/audit_describe.h"
 #include "ledger/base/text.h"
 #include "ledger/names.h"
 #include "ledger/result.h"
@@ -142,6 +143,7 @@ static enum error_code make_cluster(struct ledger *ledger,
     *(struct cluster *)working_set_make(ledger->set, cell) = cluster;
     row_add_name(ledger->set, NAMES_CLUSTER, 0, cluster.name, cluster.cluster_no);
     working_set_touch(ledger->set);
+    audit_cluster(ledger, NULL, &cluster);
     result->created = true;
     result_of_cluster(ledger, &cluster, result);
     return ERR_OK;
@@ -182,6 +184,7 @@ enum error_code admin_put_cluster(struct ledger *ledger,
         return code;
     }
     after.version++;
+    audit_cluster(ledger, before, &after);
     *(struct cluster *)working_set_change(ledger->set, cell) = after;
     working_set_touch(ledger->set);
     result_of_cluster(ledger, &after, ret_result);
@@ -250,11 +253,13 @@ enum error_code admin_put_mapping(struct ledger *ledger,
     ret_result->created = before == NULL;
     ret_result->version = before == NULL ? 1 : before->version + (same ? 0 : 1);
     if (!same) {
+        const struct name old = *(const struct name *)cell_record(cell);
         struct name *row = working_set_put(ledger->set, cell);
         row->target_no = target_no;
         row->version = ret_result->version;
         row_text(row->target, sizeof row->target, given->target);
         working_set_touch(ledger->set);
+        audit_mapping(ledger, cluster, ret_result->created ? NULL : &old, row);
     }
     return ERR_OK;
 }

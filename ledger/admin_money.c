@@ -6,6 +6,7 @@
 
 #include "ledger/admin.h"
 #include "ledger/apply.h"
+#include "ledger/audit_describe.h"
 #include "ledger/core/decide_money.h"
 #include "ledger/load.h"
 #include "ledger/names.h"
@@ -110,9 +111,9 @@ static enum error_code find_known(struct ledger *ledger,
     return ERR_OK;
 }
 
-static void store_movement(struct ledger *ledger,
-                           const struct command *command,
-                           const struct movement *what)
+static const struct movement *store_movement(struct ledger *ledger,
+                                             const struct command *command,
+                                             const struct movement *what)
 {
     const struct command_movement *given = &command->movement;
     int64_t no = row_take_no(ledger->set, "movement");
@@ -127,13 +128,17 @@ static void store_movement(struct ledger *ledger,
     row_text(row->id, sizeof row->id, given->id);
     row_text(row->note, sizeof row->note, given->note);
     row_add_name(ledger->set, NAMES_GRANT, row->root_no, given->id, no);
+    return row;
 }
 
-/* Carry out the plan, number the new rows, wake what waits. */
-static void finish(struct ledger *ledger)
+/* Carry out the plan, number the new rows, wake what waits. @movement: NULL for a grant's end. */
+static void finish(struct ledger *ledger, const struct movement *movement)
 {
     apply_money(ledger);
     working_set_touch(ledger->set);
+    if (movement != NULL) {
+        audit_movement(ledger, movement);
+    }
     if (ledger->plan.room_freed) {
         wait_wake_root(ledger, ledger->subject.root_no);
     }
@@ -215,12 +220,11 @@ enum error_code admin_grant(struct ledger *ledger,
         return code;
     }
     const struct grant *made = &ledger->view.grants[row];
-    store_movement(ledger, command,
-                   &(struct movement){
-                       .kind = MOVEMENT_GRANT, .to_no = node->node_no, .grant_no = made->grant_no});
+    const struct movement what = {
+        .kind = MOVEMENT_GRANT, .to_no = node->node_no, .grant_no = made->grant_no};
     ret_result->grant = *made;
     ret_result->created = true;
-    finish(ledger);
+    finish(ledger, store_movement(ledger, command, &what));
     return ERR_OK;
 }
 
@@ -246,10 +250,9 @@ enum error_code admin_withdraw(struct ledger *ledger,
     if (code != ERR_OK) {
         return code;
     }
-    store_movement(ledger, command,
-                   &(struct movement){.kind = MOVEMENT_WITHDRAWAL, .from_no = node->node_no});
+    const struct movement what = {.kind = MOVEMENT_WITHDRAWAL, .from_no = node->node_no};
     ret_result->created = true;
-    finish(ledger);
+    finish(ledger, store_movement(ledger, command, &what));
     return ERR_OK;
 }
 
@@ -341,13 +344,12 @@ enum error_code admin_transfer(struct ledger *ledger,
     }
     find_changed_row(ledger, to->node_no, &ret_result->grant);
     name_new_rows(ledger, command, first_no, &ret_result->grant);
-    store_movement(ledger, command,
-                   &(struct movement){.kind = MOVEMENT_TRANSFER,
-                                      .from_no = from->node_no,
-                                      .to_no = to->node_no,
-                                      .grant_no = ret_result->grant.grant_no});
+    const struct movement what = {.kind = MOVEMENT_TRANSFER,
+                                  .from_no = from->node_no,
+                                  .to_no = to->node_no,
+                                  .grant_no = ret_result->grant.grant_no};
     ret_result->created = true;
-    finish(ledger);
+    finish(ledger, store_movement(ledger, command, &what));
     return ERR_OK;
 }
 
@@ -382,7 +384,7 @@ enum error_code admin_end_grant(struct ledger *ledger,
     code = decide_grant_end(&ledger->view, row, &ledger->plan, err);
     if (code == ERR_OK) {
         ret_result->no_effect = ledger->plan.no_effect;
-        finish(ledger);
+        finish(ledger, NULL);
     }
     return code;
 }

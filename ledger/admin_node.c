@@ -6,6 +6,7 @@
 
 #include "ledger/admin.h"
 #include "ledger/admin_tree.h"
+#include "ledger/audit_describe.h"
 #include "ledger/base/text.h"
 #include "ledger/base/zone.h"
 #include "ledger/names.h"
@@ -270,6 +271,7 @@ static enum error_code make_node(struct ledger *ledger,
     }
     if (code == ERR_OK) {
         tree_ensure_rows(ledger, made);
+        audit_node(ledger, NULL, made);
         result->created = true;
         result_of_node(ledger, made, result);
     }
@@ -395,6 +397,7 @@ static enum error_code change_node(struct ledger *ledger,
     working_set_touch(ledger->set);
     code = carry_out(ledger, &before, stored, err);
     if (code == ERR_OK) {
+        audit_node(ledger, &before, stored);
         result->created = guest;
         result_of_node(ledger, stored, result);
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ledger/admin.h"
+#include "ledger/audit_describe.h"
 #include "ledger/base/text.h"
 #include "ledger/names.h"
 
@@ -136,8 +137,11 @@ enum error_code admin_put_rates(struct ledger *ledger,
         code = check_time(cluster, &given->version, err);
     }
     if (code == ERR_OK) {
+        static const struct rate_version none;
+        const struct rate_version old = before != NULL ? *before : none;
         ret_result->created = before == NULL;
         store(ledger, cluster->cluster_no, given);
+        audit_rates(ledger, cluster, ret_result->created ? NULL : &old, cell_record(cell));
     }
     return code;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ledger/admin.h"
+#include "ledger/audit_describe.h"
 #include "ledger/names.h"
 
 /* A token's hash by its id. */
@@ -110,6 +111,7 @@ enum error_code admin_put_token(struct ledger *ledger,
     row->place_no = place_no;
     row->used_s = 0;
     row->created_ms = admin_now_ms(ledger);
+    audit_token(ledger, "token.make", NULL, row);
     ret_result->created = true;
     return ERR_OK;
 }
@@ -129,6 +131,7 @@ enum error_code admin_revoke_token(struct ledger *ledger,
     }
     struct token *row = working_set_change(ledger->set, cell);
     row->revoked = 1;
+    audit_token(ledger, "token.revoke", row, NULL);
     return ERR_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "ledger/audit_describe.h"
 #include "ledger/copy.h"
 #include "ledger/counters.h"
 #include "ledger/dims.h"
@@ -152,6 +153,7 @@ static void store_adjustment(struct ledger *ledger, const struct command *comman
         row->content = load_refund_content(command, made->hold_no);
         row_add_name(ledger->set, NAMES_REFUND, made->root_no, made->id, no);
     }
+    audit_adjustment(ledger);
 }
 
 /* ---- what else the command brought */

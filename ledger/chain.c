@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "ledger/apply.h"
+#include "ledger/audit.h"
 #include "ledger/shell.h"
 
 void chain_hash_begin(struct digest_state *state,
@@ -44,56 +45,59 @@ void chain_hash_entry(struct digest_state *state, const struct entry *entry)
 struct open_link {
     int64_t root_no;
     int64_t txn_no;
-    int64_t first_seq;
-    int64_t last_seq;
+    int64_t entries;
+    int64_t audits;
     int64_t at_ms;
     struct digest_state state;
 };
 
-static void open_link(struct ledger *ledger, const struct entry *entry, struct open_link *link)
+static void open_link(struct ledger *ledger, int64_t root_no, int64_t at_ms, struct open_link *link)
 {
-    const struct root_state *state = row_get(ledger->set, RECORD_ROOT_STATE, entry->root_no);
+    const struct root_state *state = row_get(ledger->set, RECORD_ROOT_STATE, root_no);
     static const struct root_state none;
     state = state == NULL ? &none : state;
     *link = (struct open_link){
-        .root_no = entry->root_no,
+        .root_no = root_no,
         .txn_no = state->last_txn + 1,
-        .first_seq = entry->seq,
-        .at_ms = entry->at_ms,
+        .at_ms = at_ms,
     };
     chain_hash_begin(&link->state, &state->hash, link->txn_no, link->at_ms);
 }
 
 static void close_link(struct ledger *ledger, struct open_link *link)
 {
+    struct root_state *state = apply_root_state(ledger, link->root_no);
     struct chain_link *row = working_set_append(ledger->set, RECORD_CHAIN_LINK);
     *row = (struct chain_link){
         .root_no = link->root_no,
         .txn_no = link->txn_no,
-        .first_seq = link->first_seq,
-        .last_seq = link->last_seq,
+        .first_seq = state->last_seq - link->entries + 1,
+        .last_seq = state->last_seq,
         .at_ms = link->at_ms,
         .hash = digest_finish(&link->state),
+        .first_audit = state->last_audit - link->audits + 1,
+        .last_audit = state->last_audit,
     };
-    struct root_state *state = apply_root_state(ledger, link->root_no);
     state->last_txn = link->txn_no;
     state->last_ms = link->at_ms;
     state->hash = row->hash;
 }
 
-/* The link of an entry's root among those open; a new one where there is none. NULL: no memory. */
+/* The link of a root among those open; a new one where there is none. NULL: no memory. */
 static struct open_link *link_of(struct ledger *ledger,
                                  struct map *links,
-                                 const struct entry *entry)
+                                 int64_t root_no,
+                                 int64_t at_ms)
 {
-    struct open_link *link = map_get(links, entry->root_no);
+    struct open_link *link = map_get(links, root_no);
     if (link == NULL) {
         link = malloc(sizeof *link);
-        if (link == NULL || !map_add(links, entry->root_no, link)) {
+        if (link == NULL || !map_add(links, root_no, link)) {
             free(link);
+            working_set_fail_memory(ledger->set, "the journal's chain");
             return NULL;
         }
-        open_link(ledger, entry, link);
+        open_link(ledger, root_no, at_ms, link);
     }
     return link;
 }
@@ -105,14 +109,31 @@ static void add_entries(struct ledger *ledger, struct map *links)
     const struct entry *entry = working_set_appended(ledger->set, RECORD_ENTRY, &position);
     for (; entry != NULL; entry = working_set_appended(ledger->set, RECORD_ENTRY, &position)) {
         if (link == NULL || link->root_no != entry->root_no) {
-            link = link_of(ledger, links, entry);
+            link = link_of(ledger, links, entry->root_no, entry->at_ms);
         }
         if (link == NULL) {
-            working_set_fail_memory(ledger->set, "the journal's chain");
             return;
         }
-        link->last_seq = entry->seq;
+        link->entries++;
         chain_hash_entry(&link->state, entry);
+    }
+}
+
+/* Numbers of this transaction's changes follow each other: those undone gave theirs back. */
+static void add_audits(struct ledger *ledger, struct map *links)
+{
+    const int64_t end_no = row_next_no(ledger->set, "audit");
+    for (int64_t no = ledger->first_audit_no; no < end_no; no++) {
+        const struct audit *audit = row_get(ledger->set, RECORD_AUDIT, no);
+        if (audit == NULL) {
+            return;
+        }
+        struct open_link *link = link_of(ledger, links, audit->root_no, audit->at_ms);
+        if (link == NULL) {
+            return;
+        }
+        link->audits++;
+        audit_hash(&link->state, audit);
     }
 }
 
@@ -121,6 +142,9 @@ void chain_seal(struct ledger *ledger)
     struct map links;
     map_init(&links, free);
     add_entries(ledger, &links);
+    if (ledger->first_audit_no != 0) {
+        add_audits(ledger, &links);
+    }
     size_t at = 0;
     struct open_link *link;
     for (link = map_next(&links, &at); link != NULL; link = map_next(&links, &at)) {

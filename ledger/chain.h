@@ -1,7 +1,8 @@
 /*
- * The SHA-256 chain of a root's journal: one link for each transaction that has entries (SPEC 9.2).
+ * The SHA-256 chain of a root's journal: one link for each transaction that has entries or changes by people
+ * (SPEC 9.2, 10.3). Root 0 is the chain of the service itself.
  *
- *   hash = SHA-256(previous hash || txn_no || at_ms || each entry's encoding)
+ *   hash = SHA-256(previous hash || txn_no || at_ms || each entry's encoding || each change's (audit.h))
  *
  * Numbers are 8 bytes, most significant first. An entry is its seq, kind, from_part, to_part,
  * from_grant_no, to_grant_no, amount_mcs, hold_no, task, attempt, month, period, at_ms: internal
@@ -24,8 +25,8 @@ void chain_hash_begin(struct digest_state *state,
 /** Add an entry. */
 void chain_hash_entry(struct digest_state *state, const struct entry *entry);
 
-/** Append a link for each root that has entries in this transaction, and move the states of the roots
- * on. */
+/** Append a link for each root that has entries or changes by people in this transaction, and move the
+ * states of the roots on. */
 void chain_seal(struct ledger *ledger);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ledger/audit.h"
 #include "ledger/chain.h"
 #include "ledger/check.h"
 
@@ -115,13 +116,70 @@ static bool add_entry(void *context, const void *record)
     return book_end(check, entry, false) && book_end(check, entry, true) && book_hold(check, entry);
 }
 
+/* A change whose texts are not as they were written, although no name in them was overwritten later. */
+static void check_content(struct check *check, const struct audit *audit)
+{
+    const struct digest content = audit_content(audit);
+    if (!digest_equal(&content, &audit->content) && audit->renamed_no <= audit->audit_no) {
+        check_report(check, "root %" PRId64 ": the texts of change %" PRId64 " are not as written",
+                     audit->root_no, audit->seq);
+    }
+}
+
+static bool add_audit(void *context, const void *record)
+{
+    struct link_check *link = context;
+    struct check *check = link->check;
+    const struct audit *audit = record;
+    if (audit->seq > link->link->last_audit) {
+        return false;
+    }
+    if (audit->seq != check->chain.next_audit) {
+        check_report(check, "root %" PRId64 ": change %" PRId64 " follows change %" PRId64,
+                     audit->root_no, audit->seq, check->chain.next_audit - 1);
+    }
+    check->chain.next_audit = audit->seq + 1;
+    audit_hash(&link->state, audit);
+    check_content(check, audit);
+    return true;
+}
+
+/* The entries of a link, then its changes by people. False after a failure. */
+static bool add_all(struct check *check, struct link_check *state)
+{
+    const struct chain_link *link = state->link;
+    const int64_t entries = link->last_seq - link->first_seq + 1;
+    const int64_t audits = link->last_audit - link->first_audit + 1;
+    struct select_args args = {.n = {link->root_no, link->first_seq - 1}, .limit = entries};
+    enum error_code code = ERR_OK;
+    if (entries > 0) {
+        code =
+            store_select(check->reader->store, SELECT_ENTRIES, &args, add_entry, state, check->err);
+    }
+    if (code == ERR_OK && audits > 0) {
+        args = (struct select_args){.n = {link->root_no, link->first_audit - 1, 0, INT64_MAX},
+                                    .limit = audits};
+        code = store_select(check->reader->store, SELECT_AUDIT_ROOT, &args, add_audit, state,
+                            check->err);
+    }
+    return code == ERR_OK || check_fail(check, code);
+}
+
+static bool link_follows(const struct check_chain *chain, const struct chain_link *link)
+{
+    return link->txn_no == chain->next_txn && link->first_seq == chain->next_seq &&
+           link->first_audit == chain->next_audit && link->last_seq >= link->first_seq - 1 &&
+           link->last_audit >= link->first_audit - 1 &&
+           (link->last_seq >= link->first_seq || link->last_audit >= link->first_audit) &&
+           link->at_ms >= chain->last_at_ms;
+}
+
 static bool check_link(void *context, const void *record)
 {
     struct check *check = context;
     const struct chain_link link = *(const struct chain_link *)record;
     struct check_chain *chain = &check->chain;
-    if (link.txn_no != chain->next_txn || link.first_seq != chain->next_seq ||
-        link.last_seq < link.first_seq || link.at_ms < chain->last_at_ms) {
+    if (!link_follows(chain, &link)) {
         check_report(check,
                      "root %" PRId64 ": link %" PRId64 " (entries %" PRId64 " to %" PRId64
                      ") does not follow link %" PRId64 " and entry %" PRId64,
@@ -129,14 +187,9 @@ static bool check_link(void *context, const void *record)
                      chain->next_seq - 1);
     }
     struct link_check state = {.check = check, .link = &link};
-    struct select_args args = {.n = {link.root_no, link.first_seq - 1},
-                               .limit = link.last_seq - link.first_seq + 1};
-    args.limit = args.limit < 1 ? 1 : args.limit;
     chain_hash_begin(&state.state, &chain->hash, link.txn_no, link.at_ms);
-    enum error_code code =
-        store_select(check->reader->store, SELECT_ENTRIES, &args, add_entry, &state, check->err);
-    if (code != ERR_OK) {
-        return check_fail(check, code);
+    if (!add_all(check, &state)) {
+        return false;
     }
     struct digest hash = digest_finish(&state.state);
     if (!digest_equal(&hash, &link.hash)) {
@@ -145,6 +198,7 @@ static bool check_link(void *context, const void *record)
     }
     chain->next_txn = link.txn_no + 1;
     chain->next_seq = link.last_seq + 1;
+    chain->next_audit = link.last_audit + 1;
     chain->last_at_ms = link.at_ms;
     chain->hash = link.hash; /* go on from what is stored: one damage is one line */
     return check->code == ERR_OK;
@@ -158,25 +212,40 @@ static bool report_unlinked(void *context, const void *record)
     return false;
 }
 
+static bool report_unlinked_change(void *context, const void *record)
+{
+    const struct audit *audit = record;
+    check_report(context, "root %" PRId64 ": change %" PRId64 " is in no link", audit->root_no,
+                 audit->seq);
+    return false;
+}
+
 static bool check_root_chain(void *context, const void *record)
 {
     struct check *check = context;
     const struct root_state state = *(const struct root_state *)record;
     char whose[48];
-    check->chain = (struct check_chain){.root_no = state.root_no, .next_seq = 1, .next_txn = 1};
+    check->chain = (struct check_chain){
+        .root_no = state.root_no, .next_seq = 1, .next_txn = 1, .next_audit = 1};
     struct select_args args = {.n = {state.root_no, 0}};
     if (!check_select(check, SELECT_CHAIN, &args, check_link)) {
         return false;
     }
     (void)snprintf(whose, sizeof whose, "root %" PRId64, state.root_no);
     check_equal(check, "last entry", whose, state.last_seq, check->chain.next_seq - 1);
+    check_equal(check, "last change", whose, state.last_audit, check->chain.next_audit - 1);
     check_equal(check, "last link", whose, state.last_txn, check->chain.next_txn - 1);
     if (!digest_equal(&state.hash, &check->chain.hash)) {
         check_report(check, "%s: its hash is not that of its last link", whose);
     }
     args.n[1] = check->chain.next_seq - 1;
     args.limit = 1;
-    return check_select(check, SELECT_ENTRIES, &args, report_unlinked);
+    if (!check_select(check, SELECT_ENTRIES, &args, report_unlinked)) {
+        return false;
+    }
+    args = (struct select_args){.n = {state.root_no, check->chain.next_audit - 1, 0, INT64_MAX},
+                                .limit = 1};
+    return check_select(check, SELECT_AUDIT_ROOT, &args, report_unlinked_change);
 }
 
 void check_journal(struct check *check)

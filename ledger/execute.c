@@ -345,6 +345,7 @@ static void run_work(struct ledger *ledger, struct ledger_work *work)
 {
     bool tried = work_is_tried(work);
     bool marked = work->atomic || tried;
+    ledger->actor = work->actor;
     if (marked) {
         set_mark(ledger);
     }
@@ -385,6 +386,7 @@ static enum error_code transact(struct ledger *ledger,
     if (code != ERR_OK) {
         return code;
     }
+    ledger->first_audit_no = 0;
     for (size_t i = 0; i < count && code == ERR_OK; i++) {
         run_work(ledger, &works[i]);
         code = working_set_failure(ledger->set, err);

@@ -105,13 +105,24 @@ struct ledger_result {
 
 void ledger_result_fini(struct ledger_result *result); /* takes NULL and zeroed ones */
 
+/* The person behind a work, for the audit log (SPEC 10.3). */
+struct ledger_actor {
+    enum token_role role;
+    int64_t token_no; /* 0: not by a token of the ledger */
+    char who
+        [RECORD_NOTE_BYTES]; /* the token's id; of the identity provider's people their subject */
+    char name[RECORD_NAME_BYTES];
+    char address[RECORD_ADDRESS_BYTES]; /* the client's; "": not over the network */
+};
+
 /* Commands that belong together. */
 struct ledger_work {
     const struct command *const
         *commands;                 /* borrowed; RATES commands are struct command_with_rates */
     struct ledger_result *results; /* as many, zeroed by the caller */
     size_t count;
-    bool atomic; /* all or nothing: the others then carry ERR_ROLLED_BACK */
+    bool atomic;                      /* all or nothing: the others then carry ERR_ROLLED_BACK */
+    const struct ledger_actor *actor; /* borrowed; NULL: a machine's, or the ledger's own */
 };
 
 struct ledger_options {

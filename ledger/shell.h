@@ -81,12 +81,14 @@ struct waiting_root;
 struct ledger {
     struct store *store;
     struct working_set *set;
-    int64_t clock_ms;     /* of the call */
-    struct root_time utc; /* stands in when there is no memory for a calendar */
-    struct map times;     /* root_no -> struct root_time */
-    struct map payers;    /* node_no -> struct payer_rows */
-    struct map cards;     /* cluster_no -> struct card_versions */
-    struct map waiting;   /* root_no -> struct waiting_root */
+    int64_t clock_ms;                 /* of the call */
+    const struct ledger_actor *actor; /* of the work being carried out; NULL: not to be audited */
+    int64_t first_audit_no;           /* of this transaction; 0: none yet */
+    struct root_time utc;             /* stands in when there is no memory for a calendar */
+    struct map times;                 /* root_no -> struct root_time */
+    struct map payers;                /* node_no -> struct payer_rows */
+    struct map cards;                 /* cluster_no -> struct card_versions */
+    struct map waiting;               /* root_no -> struct waiting_root */
     struct cluster_list clusters;
     struct model_names models;
     struct subject subject;

@@ -96,6 +96,7 @@ static const enum record_id flush_order[RECORD__COUNT] = {
     RECORD_TASK,         RECORD_RUN,       RECORD_RUN_HOST,     RECORD_ADJUSTMENT,
     RECORD_WAITING,      RECORD_USAGE,     RECORD_FEED_EVENT,   RECORD_ENTRY,
     RECORD_CHAIN_LINK,   RECORD_TOKEN,     RECORD_UNATTRIBUTED, RECORD_RELEASE,
+    RECORD_AUDIT,
 };
 
 static void *record_of(struct cell *cell)

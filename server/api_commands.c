@@ -278,6 +278,7 @@ enum error_code api_command_begin(struct request *request,
     command->dry_run = request->dry_run;
     command->role = request->principal.role;
     command->place_no = request->principal.place_no;
+    slot->item.work.actor = command_is_audited(row->kind) ? request_actor(request) : NULL;
     *ret_command = command;
     const enum error_code code =
         idempotency_check(request->service->idempotency, request, &slot->key, err);

@@ -195,6 +195,16 @@ static const char *bearer_token(const char *authorization)
     return token + strspn(token, " ");
 }
 
+/* Schedulers are machines: nobody is written down for them. */
+static void fill_actor(const struct token *token, struct ledger_actor *ret_actor)
+{
+    ret_actor->role = token->role;
+    ret_actor->token_no = token->token_no;
+    memcpy(ret_actor->who, token->id, sizeof(token->id));
+    memcpy(ret_actor->name, token->name, sizeof(token->name));
+    ret_actor->address[0] = '\0';
+}
+
 static bool look_up(struct auth *auth,
                     const struct digest *hash,
                     int64_t now_s,
@@ -213,6 +223,9 @@ static bool look_up(struct auth *auth,
         ret_principal->touch_is_due = entry->touched_minute != minute;
         memcpy(ret_principal->place, entry->token.place, sizeof(ret_principal->place));
         entry->touched_minute = minute;
+        if (entry->token.role != ROLE_SCHEDULER) {
+            fill_actor(&entry->token, &ret_principal->actor);
+        }
     }
     pthread_mutex_unlock(&auth->lock);
     return is_valid;

@@ -25,6 +25,8 @@ struct principal {
     struct digest hash;
     char place[RECORD_NAME_BYTES];
     bool touch_is_due; /* first use in this minute: last use is to be written down */
+    struct ledger_actor
+        actor; /* of all but schedulers; its address is filled in when it is needed */
 };
 
 enum {

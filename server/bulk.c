@@ -184,6 +184,7 @@ static void submit(struct bulk *bulk, struct bulk_source *source, struct chunk *
         .results = chunk->results,
         .count = chunk->command_count,
         .atomic = source->is_atomic,
+        .actor = source->actor,
     };
     chunk->item.done = chunk_done;
     struct error err;
@@ -320,6 +321,7 @@ static void *run(void *context)
 
 enum error_code bulk_submit(struct bulk *bulk, struct bulk_source *source, struct error *err)
 {
+    source->actor = request_actor(source->request);
     pthread_mutex_lock(&bulk->lock);
     const bool is_full = bulk->queued == REQUESTS_MAX;
     if (!is_full) {

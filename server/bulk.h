@@ -33,6 +33,7 @@ struct bulk_source {
     void (*end)(struct json_out *out);
     void (*fini)(struct bulk_source *source); /* frees the source */
     struct request *request;
+    const struct ledger_actor *actor; /* of the request; bulk_submit() sets it */
     const char *content_type;
     bool is_atomic;
     size_t lines;         /* at most; for an atomic source how many */

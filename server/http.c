@@ -39,7 +39,8 @@ static struct request *request_take(struct http *http)
     http->free_requests = request->next;
     http->free_count--;
     /* All but the inline texts, which have their lengths beside them. */
-    memset(request, 0, offsetof(struct request, inline_target));
+    memset(request, 0, offsetof(struct request, principal));
+    request->principal.role = 0;
     return request;
 }
 

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "ledger/base/error.h"
+#include "ledger/core/record.h"
 
 struct http;
 struct metrics;
@@ -76,6 +77,9 @@ void http_resume(struct http *http, struct request *request);
 
 /** The client's address, borrowed for the life of the request; NULL when it is not known. */
 const struct sockaddr *http_address(const struct request *request);
+
+/** The same as text; "" when it is not known. HTTP loop. */
+void http_address_text(const struct request *request, char ret_text[RECORD_ADDRESS_BYTES]);
 
 /** Take timeouts that a reloaded configuration changed. */
 void http_set_limits(struct http *http, const struct http_options *options);

@@ -157,6 +157,21 @@ const struct sockaddr *http_address(const struct request *request)
     return info != NULL ? info->client_addr : NULL;
 }
 
+void http_address_text(const struct request *request, char ret_text[RECORD_ADDRESS_BYTES])
+{
+    const struct sockaddr *address = request->connection != NULL ? http_address(request) : NULL;
+    const void *bytes = NULL;
+    ret_text[0] = '\0';
+    if (address != NULL && address->sa_family == AF_INET) {
+        bytes = &((const struct sockaddr_in *)(const void *)address)->sin_addr;
+    } else if (address != NULL && address->sa_family == AF_INET6) {
+        bytes = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+    }
+    if (bytes != NULL) {
+        (void)inet_ntop(address->sa_family, bytes, ret_text, RECORD_ADDRESS_BYTES);
+    }
+}
+
 static void peer_begin(struct http *http, struct MHD_Connection *connection, void **socket_context)
 {
     const union MHD_ConnectionInfo *info =

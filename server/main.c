@@ -93,7 +93,10 @@ static enum error_code make_admin(struct ledger *ledger,
     token->role = ROLE_ADMIN;
     token->created_ms = now_ms;
     const struct command *commands[] = {&command};
-    struct ledger_work work = {.commands = commands, .results = &result, .count = 1};
+    static const struct ledger_actor actor = {
+        .role = ROLE_ADMIN, .who = "init", .name = "corehourd"};
+    struct ledger_work work = {
+        .commands = commands, .results = &result, .count = 1, .actor = &actor};
     code = ledger_execute(ledger, &work, 1, now_ms, err);
     if (code == ERR_OK && result.error.code != ERR_OK) {
         *err = result.error;

@@ -98,6 +98,18 @@ void request_refuse_quota(struct request *request,
     request_answer_end(request);
 }
 
+/* ---- who asks */
+
+const struct ledger_actor *request_actor(struct request *request)
+{
+    struct ledger_actor *actor = &request->principal.actor;
+    if (request->principal.role == ROLE_SCHEDULER || request->principal.role == 0) {
+        return NULL;
+    }
+    http_address_text(request, actor->address);
+    return actor;
+}
+
 /* ---- the target */
 
 static int hex_value(char digit)

@@ -113,7 +113,6 @@ struct request {
     const char *path_values[ROUTE_PATH_VALUES]; /* decoded, within `decoded` */
     const char *query[QUERY__COUNT];            /* decoded, within `decoded`; NULL: not given */
     char *decoded;                              /* inline_decoded or owned */
-    struct principal principal;
     bool is_chinese;
     bool amounts_as_text;
     bool dry_run;
@@ -147,6 +146,8 @@ struct request {
     } feed;
 
     struct answer answer;
+    struct principal
+        principal; /* role 0 on public routes; from here on not cleared between requests */
     char inline_target[REQUEST_TARGET_BYTES];
     char inline_decoded[REQUEST_TARGET_BYTES];
     char inline_body[REQUEST_BODY_BYTES];
@@ -165,6 +166,11 @@ void request_refuse(struct request *request, const struct error *err);
 void request_refuse_quota(struct request *request,
                           const struct error *err,
                           const struct ledger_refusal *refusal);
+
+/**
+ * The person who sends this, for the audit log; NULL for a scheduler. Borrowed for the life of the request. HTTP loop.
+ */
+const struct ledger_actor *request_actor(struct request *request);
 
 /** An answer without a body: 204. */
 void request_answer_empty(struct request *request, uint16_t status);

@@ -52,6 +52,13 @@ enum command_kind {
     COMMAND__COUNT
 };
 
+/** Whether a command of this kind is written into the audit log when a person gives it (SPEC 10.3): settings, money,
+ * tokens, refunds and corrections. What else happens to holds stands in the journal. */
+static inline bool command_is_audited(enum command_kind kind)
+{
+    return kind == COMMAND_CORRECT || (kind >= COMMAND_REFUND && kind < COMMAND_EXPIRE_HOLD);
+}
+
 /* A GPU entry as named by the client. */
 struct command_gpu {
     char model[RECORD_NAME_BYTES]; /* lower case; "": none given */

@@ -26,7 +26,9 @@ enum {
     RECORD_KEY_BYTES = 129,  /* job_key, run_key */
     RECORD_NOTE_BYTES = 257, /* reasons, notes, messages */
     RECORD_ZONE_BYTES = 65,
-    RECORD_PATH_NODES = LIMIT_LEVELS + 1, /* member, project, organizations, root */
+    RECORD_PLACE_BYTES =
+        RECORD_NAME_BYTES + RECORD_NODE_NAME_BYTES, /* of a token: PROJECT/PERSON at most */
+    RECORD_PATH_NODES = LIMIT_LEVELS + 1,           /* member, project, organizations, root */
     RECORD_DRAWS =
         48, /* a freeze draws on LIMIT_DRAWS grants; use may go on to this many, then overdraft */
     RECORD_SEGMENTS = 64,
@@ -38,6 +40,10 @@ enum {
     RECORD_RATE_ROWS = 32,
     RECORD_WAIT_LIMITS = 64,
     RECORD_TASKS_TEXT_BYTES = 257,
+    RECORD_ACTION_BYTES = 32,  /* of the audit log: "cap.put" */
+    RECORD_ADDRESS_BYTES = 48, /* an IPv6 address as text */
+    RECORD_WHAT_BYTES = 512,   /* what a change was about, as a path of the API */
+    RECORD_AUDIT_BYTES = 1024, /* the values before and after it, a JSON object each */
 };
 
 #define RECORD_UNLIMITED INT64_C(-1) /* a limit that is null (SPEC 1.5) */
@@ -595,17 +601,45 @@ struct entry {
     int64_t at_ms;
 };
 
-/* One transaction of a root in its SHA-256 chain (SPEC 9.2). */
+/* One transaction of a root in its SHA-256 chain (SPEC 9.2): its entries, then its changes by people. Either may be none:
+ * last is then first - 1. */
 struct chain_link {
-    int64_t root_no;
+    int64_t root_no; /* 0: the chain of the service itself, which has changes only */
     int64_t txn_no;
     int64_t first_seq;
     int64_t last_seq;
     int64_t at_ms;
     struct digest hash;
+    int64_t first_audit;
+    int64_t last_audit;
 };
 
-/* What a root counts on. */
+/*
+ * A change by a person: who, when, from where, before, after (SPEC 10.3). Texts may hold names of people, which can be
+ * overwritten (SPEC 2.4): the chain covers the numbers and `content`, the digest of the texts as they were written.
+ */
+struct audit {
+    int64_t audit_no;
+    int64_t root_no; /* 0: of the service itself (clusters, tokens) */
+    int64_t seq;     /* in its root, from 1, without gaps */
+    int64_t at_ms;
+    int64_t node_no;    /* what it is about: the nearest node; 0: none */
+    int64_t other_no;   /* a second one, of transfers; 0: none */
+    int64_t token_no;   /* who; 0: not by a token of the ledger */
+    int64_t role;       /* enum token_role of that token */
+    int64_t renamed_no; /* the last change that overwrote a name in the texts; 0: as written */
+    struct digest content;
+    char action[RECORD_ACTION_BYTES];
+    char who
+        [RECORD_NOTE_BYTES]; /* the token's id; of the identity provider's people their subject */
+    char name[RECORD_NAME_BYTES];
+    char address[RECORD_ADDRESS_BYTES];
+    char what[RECORD_WHAT_BYTES];
+    char before[RECORD_AUDIT_BYTES]; /* a JSON object; "": it did not exist */
+    char after[RECORD_AUDIT_BYTES];  /* "": it exists no more */
+};
+
+/* What a root counts on; root 0 is the service itself. */
 struct root_state {
     int64_t root_no;
     int64_t last_seq;
@@ -615,6 +649,7 @@ struct root_state {
     int64_t turned_month;      /* months before this one have been charged up to their end */
     int64_t oldest_open_month; /* months before this one are closed */
     struct digest hash;
+    int64_t last_audit;
 };
 
 enum usage_kind { USAGE_USAGE, USAGE_CORRECTION, USAGE_REFUND, USAGE_WAIVED };
@@ -689,7 +724,9 @@ struct token {
     int64_t created_ms;
     char id[RECORD_ID_BYTES];
     char name[RECORD_NAME_BYTES];
-    char place[RECORD_NAME_BYTES];
+    char place[RECORD_PLACE_BYTES];
+    struct digest old_hash; /* of the secret before the last rotation */
+    int64_t old_until_s;    /* until then it is good as well; 0: it never was, or is no more */
 };
 
 /* Use of an account that no project answers to, or without a price, for a person to assign (SPEC

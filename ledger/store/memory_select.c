@@ -83,6 +83,10 @@ FILTER(names, name, r->space == n[0] && r->scope_no == n[1] && strcmp(r->name, a
 FILTER(adjustments, adjustment, r->hold_no == n[0])
 FILTER(unattributed, unattributed, r->cluster_no == n[0])
 FILTER(run_hosts, run_host, r->hold_no == n[0])
+FILTER(audit, audit, r->audit_no > n[0] && r->at_ms >= n[1] && r->at_ms < n[2])
+FILTER(audit_root,
+       audit,
+       r->root_no == n[0] && r->seq > n[1] && r->at_ms >= n[2] && r->at_ms < n[3])
 
 static int order(int64_t a, int64_t b)
 {
@@ -107,6 +111,14 @@ static int by_token_no(const void *a, const void *b)
 {
     int first = order(((const struct token *)a)->token_no, ((const struct token *)b)->token_no);
     return first != 0 ? first : record_key_compare(&record_types[RECORD_TOKEN], a, b);
+}
+
+static int by_seq(const void *a, const void *b)
+{
+    const struct audit *x = a;
+    const struct audit *y = b;
+    int first = order(x->seq, y->seq);
+    return first != 0 ? first : order(x->audit_no, y->audit_no);
 }
 
 static int by_hold_descending(const void *a, const void *b)
@@ -158,6 +170,8 @@ static const struct {
     [SELECT_ADJUSTMENTS] = {adjustments, NULL},
     [SELECT_UNATTRIBUTED] = {unattributed, NULL},
     [SELECT_RUN_HOSTS] = {run_hosts, NULL},
+    [SELECT_AUDIT] = {audit, NULL},
+    [SELECT_AUDIT_ROOT] = {audit_root, by_seq},
 };
 
 bool memory_select_matches(enum select_kind select,

@@ -378,6 +378,8 @@ static const struct record_field chain_link_fields[] = {
     I64(chain_link, last_seq),
     I64(chain_link, at_ms),
     BLOB(chain_link, hash),
+    I64(chain_link, first_audit),
+    I64(chain_link, last_audit),
 };
 
 static const struct record_field root_state_fields[] = {
@@ -389,6 +391,7 @@ static const struct record_field root_state_fields[] = {
     I64(root_state, turned_month),
     I64(root_state, oldest_open_month),
     BLOB(root_state, hash),
+    I64(root_state, last_audit),
 };
 
 static const struct record_field dims_fields[] = {
@@ -442,6 +445,8 @@ static const struct record_field token_fields[] = {
     TEXT(token, id),
     TEXT(token, name),
     TEXT(token, place),
+    BLOB(token, old_hash),
+    I64(token, old_until_s),
 };
 
 static const struct record_field unattributed_fields[] = {
@@ -458,6 +463,26 @@ static const struct record_field unattributed_fields[] = {
     I64_AS(unattributed, "cores", resources.cores),
     I64_AS(unattributed, "memory_mib", resources.memory_mib),
     LIST_AS(unattributed, "gpus", resources.gpus, resources.gpu_count),
+};
+
+static const struct record_field audit_fields[] = {
+    I64(audit, audit_no),
+    I64(audit, root_no),
+    I64(audit, seq),
+    I64(audit, at_ms),
+    I64(audit, node_no),
+    I64(audit, other_no),
+    I64(audit, token_no),
+    I64(audit, role),
+    I64(audit, renamed_no),
+    BLOB(audit, content),
+    TEXT(audit, action),
+    TEXT(audit, who),
+    TEXT(audit, name),
+    TEXT(audit, address),
+    TEXT(audit, what),
+    TEXT_AS(audit, "value_before", before),
+    TEXT_AS(audit, "value_after", after),
 };
 
 /* clang-format on */
@@ -502,4 +527,5 @@ const struct record_type record_types[RECORD__COUNT] = {
     ROW(RECORD_SEQUENCE, sequence, 1, false),
     ROW(RECORD_TOKEN, token, 1, false),
     ROW(RECORD_UNATTRIBUTED, unattributed, 2, false),
+    ROW(RECORD_AUDIT, audit, 1, false),
 };

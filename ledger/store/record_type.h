@@ -73,6 +73,7 @@ enum record_id {
     RECORD_SEQUENCE,
     RECORD_TOKEN,
     RECORD_UNATTRIBUTED,
+    RECORD_AUDIT,
     RECORD__COUNT
 };
 
@@ -108,6 +109,7 @@ union record_any {
     struct sequence sequence;
     struct token token;
     struct unattributed unattributed;
+    struct audit audit;
 };
 
 #endif

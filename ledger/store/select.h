@@ -49,6 +49,8 @@ enum select_kind {
     SELECT_ADJUSTMENTS,     /* struct adjustment; n[0] hold; by adjustment_no */
     SELECT_UNATTRIBUTED,    /* struct unattributed; cluster n[0]; by id */
     SELECT_RUN_HOSTS,       /* struct run_host; n[0] hold; by key */
+    SELECT_AUDIT,      /* struct audit; audit_no > n[0], time n[1] <= at_ms < n[2]; by audit_no */
+    SELECT_AUDIT_ROOT, /* struct audit; root n[0], seq > n[1], time n[2] <= at_ms < n[3]; by seq */
     /* whole tables, for check */
     SELECT_ALL_HOLDS,
     SELECT_ALL_RUNS,

@@ -374,25 +374,28 @@ CREATE TABLE entry (
 
 -- The chain over the journal: one link a root and transaction (SPEC 9.2).
 CREATE TABLE chain_link (
-    root_no   INTEGER NOT NULL,
-    txn_no    INTEGER NOT NULL,
-    first_seq INTEGER NOT NULL,
-    last_seq  INTEGER NOT NULL,
-    at_ms     INTEGER NOT NULL,
-    hash      BLOB NOT NULL,
+    root_no     INTEGER NOT NULL,
+    txn_no      INTEGER NOT NULL,
+    first_seq   INTEGER NOT NULL,
+    last_seq    INTEGER NOT NULL,
+    at_ms       INTEGER NOT NULL,
+    hash        BLOB NOT NULL,
+    first_audit INTEGER NOT NULL,
+    last_audit  INTEGER NOT NULL,
     PRIMARY KEY (root_no, txn_no)
 ) STRICT, WITHOUT ROWID;
 
--- What a root counts on.
+-- What a root counts on. Root 0 is the service itself: changes by people that belong to no root.
 CREATE TABLE root_state (
-    root_no           INTEGER PRIMARY KEY REFERENCES node DEFERRABLE INITIALLY DEFERRED,
+    root_no           INTEGER PRIMARY KEY,
     last_seq          INTEGER NOT NULL,
     last_txn          INTEGER NOT NULL,
     last_wait         INTEGER NOT NULL,
     last_ms           INTEGER NOT NULL,
     turned_month      INTEGER NOT NULL,
     oldest_open_month INTEGER NOT NULL,
-    hash              BLOB NOT NULL
+    hash              BLOB NOT NULL,
+    last_audit        INTEGER NOT NULL
 ) STRICT;
 
 -- What does not change in the life of a hold, said once: the columns of reports, and the path of its time.
@@ -453,7 +456,9 @@ CREATE TABLE token (
     created_ms INTEGER NOT NULL,
     id         TEXT NOT NULL,
     name       TEXT NOT NULL,
-    place      TEXT NOT NULL
+    place      TEXT NOT NULL,
+    old_hash   BLOB NOT NULL,                                          -- good until old_until_s as well
+    old_until_s INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- Use of accounts that no project answers to, for a person to assign (SPEC 5.9).
@@ -487,3 +492,26 @@ CREATE TABLE engine_restart (
     count      INTEGER NOT NULL
 ) STRICT;
 INSERT INTO engine_restart (restart_no, count) VALUES (1, 0);
+
+-- Changes by people (SPEC 10.3). Their texts may be overwritten where a person's name is removed; content stays.
+CREATE TABLE audit (
+    audit_no     INTEGER PRIMARY KEY,
+    root_no      INTEGER NOT NULL,
+    seq          INTEGER NOT NULL,
+    at_ms        INTEGER NOT NULL,
+    node_no      INTEGER NOT NULL,
+    other_no     INTEGER NOT NULL,
+    token_no     INTEGER NOT NULL,
+    role         INTEGER NOT NULL,                                     -- enum token_role
+    renamed_no   INTEGER NOT NULL,
+    content      BLOB NOT NULL,
+    action       TEXT NOT NULL,
+    who          TEXT NOT NULL,
+    name         TEXT NOT NULL,
+    address      TEXT NOT NULL,
+    what         TEXT NOT NULL,
+    value_before TEXT NOT NULL,
+    value_after  TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX audit_by_root ON audit (root_no, seq);

@@ -1,6 +1,6 @@
 -- update_root_state: what a root counts on that is there, found by its key; no row is changed
 --   when it is not.
--- Parameters: ?1 to ?8, the columns in the order of the table.
+-- Parameters: ?1 to ?9, the columns in the order of the table.
 -- Columns: none.
 UPDATE root_state
 SET
@@ -10,5 +10,6 @@ SET
     last_ms = ?5,
     turned_month = ?6,
     oldest_open_month = ?7,
-    hash = ?8
+    hash = ?8,
+    last_audit = ?9
 WHERE root_no = ?1;

@@ -1,5 +1,5 @@
 -- update_token: a token that is there, found by its key; no row is changed when it is not.
--- Parameters: ?1 to ?11, the columns in the order of the table.
+-- Parameters: ?1 to ?13, the columns in the order of the table.
 -- Columns: none.
 UPDATE token
 SET
@@ -12,5 +12,7 @@ SET
     created_ms = ?8,
     id = ?9,
     name = ?10,
-    place = ?11
+    place = ?11,
+    old_hash = ?12,
+    old_until_s = ?13
 WHERE hash = ?1;

@@ -75,7 +75,8 @@ enum error_code book_run(struct book *book, const struct command *command)
     const struct command *const commands[] = {command};
     ledger_result_fini(&book->result);
     memset(&book->result, 0, sizeof book->result);
-    struct ledger_work work = {.commands = commands, .results = &book->result, .count = 1};
+    struct ledger_work work = {
+        .commands = commands, .results = &book->result, .count = 1, .actor = book->actor};
     (void)ledger_execute(book->ledger, &work, 1, book->now_ms, &err);
     return book->result.error.code;
 }
@@ -93,8 +94,11 @@ void book_run_many(struct book *book,
     for (size_t i = 0; i < count; i++) {
         list[i] = &commands[i];
     }
-    struct ledger_work work = {
-        .commands = list, .results = results, .count = count, .atomic = atomic};
+    struct ledger_work work = {.commands = list,
+                               .results = results,
+                               .count = count,
+                               .atomic = atomic,
+                               .actor = book->actor};
     (void)ledger_execute(book->ledger, &work, 1, book->now_ms, &err);
     free(list);
 }

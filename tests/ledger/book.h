@@ -20,8 +20,9 @@ struct book {
     struct ledger *ledger;
     struct ledger_reader *keeper; /* keeps a ledger in memory alive while it is closed */
     int64_t now_ms;
-    struct ledger_result result; /* of the last command */
-    int64_t differences;         /* of the last check */
+    const struct ledger_actor *actor; /* who is behind the next commands; NULL: a machine */
+    struct ledger_result result;      /* of the last command */
+    int64_t differences;              /* of the last check */
     char first_difference[256];
 };
 

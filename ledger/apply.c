@@ -50,8 +50,10 @@ static void index_job(struct ledger *ledger, bool by_key, const char *key)
 static void store_hold(struct ledger *ledger)
 {
     const struct hold *hold = &ledger->view.hold;
-    struct cell *cell = row_find(ledger->set, RECORD_HOLD, hold->hold_no);
-    if (!ledger->view.hold_found) {
+    const bool is_new = !ledger->view.hold_found;
+    struct cell *cell = is_new ? working_set_find_new(ledger->set, RECORD_HOLD, &hold->hold_no)
+                               : row_find(ledger->set, RECORD_HOLD, hold->hold_no);
+    if (is_new) {
         (void)row_take_no(ledger->set, "hold");
         struct hold_id *id = working_set_make(
             ledger->set, row_find_hold_id(ledger->set, hold->cluster_no, hold->id));

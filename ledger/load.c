@@ -490,10 +490,19 @@ void load_hold(struct ledger *ledger, const struct hold *hold)
     insert_draws(ledger, hold->draws, hold->draw_count);
 }
 
+/* A hold to which nothing has happened has no rows of tasks and runs: they need not be looked for. */
+static bool is_untouched(const struct hold *hold)
+{
+    return hold->untouched == hold->tasks;
+}
+
 static bool load_run(struct ledger *ledger, int64_t task, int64_t attempt, struct run *run)
 {
-    const struct cell *cell =
-        row_find3(ledger->set, RECORD_RUN, ledger->view.hold.hold_no, task, attempt);
+    const struct hold *hold = &ledger->view.hold;
+    const int64_t key[] = {hold->hold_no, task, attempt};
+    const struct cell *cell = is_untouched(hold)
+                                  ? working_set_find_new(ledger->set, RECORD_RUN, key)
+                                  : working_set_find(ledger->set, RECORD_RUN, key);
     if (!cell_exists(cell)) {
         return false;
     }
@@ -516,7 +525,10 @@ void load_task(struct ledger *ledger, int64_t task, int64_t attempt)
     if (task < 0) {
         return;
     }
-    const struct cell *cell = row_find2(ledger->set, RECORD_TASK, view->hold.hold_no, task);
+    const int64_t key[] = {view->hold.hold_no, task};
+    const struct cell *cell = is_untouched(&view->hold)
+                                  ? working_set_find_new(ledger->set, RECORD_TASK, key)
+                                  : working_set_find(ledger->set, RECORD_TASK, key);
     view->task_found = cell_exists(cell);
     if (view->task_found) {
         view->task = *(const struct task *)cell_record(cell);

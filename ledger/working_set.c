@@ -400,7 +400,11 @@ static bool read_cell(struct working_set *set, struct cell *cell)
     return true;
 }
 
-struct cell *working_set_find(struct working_set *set, enum record_id type, const void *key)
+/* The cell of a key; one that is not in memory is asked of the store, unless the caller knows better. */
+static struct cell *find(struct working_set *set,
+                         enum record_id type,
+                         const void *key,
+                         bool is_stored_perhaps)
 {
     const struct key_shape *shape = &set->shapes[type];
     uint64_t hash = key_hash(shape, type, key);
@@ -414,7 +418,9 @@ struct cell *working_set_find(struct working_set *set, enum record_id type, cons
     cell = cell_create(set, type);
     cell->hash = hash;
     key_copy(shape, record_of(cell), key);
-    if (read_cell(set, cell)) {
+    bool is_known = is_stored_perhaps ? read_cell(set, cell)
+                                      : cell != set->spill && set->failure.code == ERR_OK;
+    if (is_known) {
         table_add(table, cell);
     } else {
         /* It may be written to, and is thrown away with the transaction. */
@@ -422,6 +428,16 @@ struct cell *working_set_find(struct working_set *set, enum record_id type, cons
         key_copy(shape, record_of(cell), key);
     }
     return cell;
+}
+
+struct cell *working_set_find(struct working_set *set, enum record_id type, const void *key)
+{
+    return find(set, type, key, true);
+}
+
+struct cell *working_set_find_new(struct working_set *set, enum record_id type, const void *key)
+{
+    return find(set, type, key, false);
 }
 
 static void list_push(struct list *list, struct cell *cell)

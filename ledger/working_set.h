@@ -79,6 +79,13 @@ void working_set_fail(struct working_set *set, const struct error *err);
  */
 struct cell *working_set_find(struct working_set *set, enum record_id type, const void *key);
 
+/**
+ * The same for a record that the caller knows not to be in the store (its number has just been given
+ * out; nothing has happened to the task yet): what is not in memory does not exist, and the store is
+ * not asked. A caller who is wrong makes the commit fail.
+ */
+struct cell *working_set_find_new(struct working_set *set, enum record_id type, const void *key);
+
 /** Whether the record exists (now, in this transaction). */
 bool cell_exists(const struct cell *cell);
 

@@ -55,8 +55,9 @@ static void store_hold(struct ledger *ledger)
                                : row_find(ledger->set, RECORD_HOLD, hold->hold_no);
     if (is_new) {
         (void)row_take_no(ledger->set, "hold");
-        struct hold_id *id = working_set_make(
-            ledger->set, row_find_hold_id(ledger->set, hold->cluster_no, hold->id));
+        /* The list of the unattributed may have it already. */
+        struct hold_id *id =
+            working_set_put(ledger->set, row_find_hold_id(ledger->set, hold->cluster_no, hold->id));
         id->hold_no = hold->hold_no;
     }
     copy_hold(working_set_write(ledger->set, cell), hold);

@@ -89,6 +89,9 @@ struct digest16 load_refund_content(const struct command *command, int64_t hold_
 struct digest16 load_content(const struct command *command)
 {
     struct digest_state state;
+    if (command->kind == COMMAND_CHARGE && command->charge.assigned) {
+        return command->charge.content;
+    }
     digest_init(&state);
     if (command->kind == COMMAND_CHARGE) {
         digest_update_text(&state, "charge");

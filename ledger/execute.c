@@ -114,9 +114,17 @@ static enum error_code run_new(struct ledger *ledger,
                                struct ledger_result *result,
                                struct error *err)
 {
-    bool replayed;
-    enum error_code code = load_new(ledger, command, &replayed, err);
-    if (code == ERR_UNKNOWN_ACCOUNT && command->kind == COMMAND_CHARGE) {
+    bool replayed = false;
+    enum error_code code = ERR_OK;
+    if (command->kind == COMMAND_ASSIGN) {
+        code = unattributed_assign(ledger, command, &ledger->assigned, err);
+        command = &ledger->assigned;
+    }
+    if (code == ERR_OK) {
+        code = load_new(ledger, command, &replayed, err);
+    }
+    bool listed = command->kind == COMMAND_CHARGE && !command->charge.assigned;
+    if (code == ERR_UNKNOWN_ACCOUNT && listed) {
         return unattributed_charge(ledger, command, result, err);
     }
     if (code == ERR_OK && replayed) {
@@ -129,7 +137,7 @@ static enum error_code run_new(struct ledger *ledger,
     if (code == ERR_OK) {
         code = decide_and_apply(ledger, decision, command, err);
     }
-    if (code == ERR_NO_RATE && command->kind == COMMAND_CHARGE) {
+    if (code == ERR_NO_RATE && listed) {
         return unattributed_charge(ledger, command, result, err);
     }
     if (code == ERR_OK && command->kind == COMMAND_CHARGE) {

@@ -310,24 +310,48 @@ static int64_t payer_in_view(const struct view *view)
     return view->nodes[view->node_count - 1].node.node_no;
 }
 
-/* Is the id known? Then it is a replay, or used for something else. */
+/* What a freeze and a charge say of who and what. */
+struct who {
+    bool is_charge;
+    const char *id;
+    const char *account;
+    const char *user;
+    const struct command_resources *resources;
+};
+
+static struct who who_of(const struct command *command)
+{
+    if (command->kind == COMMAND_CHARGE) {
+        const struct command_charge *charge = &command->charge;
+        return (struct who){true, charge->id, charge->account, charge->user,
+                            &charge->run.resources};
+    }
+    const struct command_freeze *freeze = &command->freeze;
+    return (struct who){false, freeze->id, freeze->account, freeze->user, &freeze->resources};
+}
+
+/* Is the id known? Then it is a replay, or used for something else. One of the unattributed list
+ * (hold_no 0) is taken for freezes; charges look there themselves. */
 static enum error_code load_known(struct ledger *ledger,
                                   int64_t cluster_no,
-                                  const char *id,
+                                  const struct who *who,
                                   const struct digest16 *content,
                                   bool *ret_replayed,
                                   struct error *err)
 {
-    const struct cell *known = row_find_hold_id(ledger->set, cluster_no, id);
+    const struct cell *known = row_find_hold_id(ledger->set, cluster_no, who->id);
     *ret_replayed = false;
     if (!cell_exists(known)) {
         return ERR_OK;
     }
-    const struct hold *hold =
-        row_get(ledger->set, RECORD_HOLD, ((const struct hold_id *)cell_record(known))->hold_no);
+    int64_t hold_no = ((const struct hold_id *)cell_record(known))->hold_no;
+    if (hold_no == 0 && who->is_charge) {
+        return ERR_OK;
+    }
+    const struct hold *hold = hold_no == 0 ? NULL : row_get(ledger->set, RECORD_HOLD, hold_no);
     if (hold == NULL || memcmp(&hold->content, content, sizeof *content) != 0) {
         return error_set_field(err, ERR_ID_REUSED, "id", "%s was used before with other content",
-                               id);
+                               who->id);
     }
     load_hold(ledger, hold);
     *ret_replayed = true;
@@ -352,21 +376,30 @@ static void begin_hold(struct ledger *ledger, const struct digest16 *content)
     view->previous_found = false;
 }
 
-struct who {
-    const char *id;
-    const char *account;
-    const char *user;
-    const struct command_resources *resources;
-};
-
-static struct who who_of(const struct command *command)
+/* The project that pays: the one that a charge is assigned to, else that of the account. */
+static enum error_code load_project(struct ledger *ledger,
+                                    const struct command *command,
+                                    const struct cluster *cluster,
+                                    const char *account,
+                                    const struct node **ret_project,
+                                    struct error *err)
 {
-    if (command->kind == COMMAND_CHARGE) {
-        const struct command_charge *charge = &command->charge;
-        return (struct who){charge->id, charge->account, charge->user, &charge->run.resources};
+    if (command->kind != COMMAND_CHARGE || command->charge.project[0] == '\0') {
+        return names_account(ledger, cluster, account, ret_project, err);
     }
-    const struct command_freeze *freeze = &command->freeze;
-    return (struct who){freeze->id, freeze->account, freeze->user, &freeze->resources};
+    struct cell *cell;
+    enum error_code code = names_node(ledger, NODE_PROJECT, command->charge.project, &cell, err);
+    if (code != ERR_OK) {
+        return code;
+    }
+    const struct node *project = cell_record(cell);
+    if (!cluster_serves(cluster, project->root_no)) {
+        return error_set_field(err, ERR_INVALID_FIELD, "project",
+                               "cluster %s does not serve the root of %s", cluster->name,
+                               project->name);
+    }
+    *ret_project = project;
+    return ERR_OK;
 }
 
 /* Path, figures, card and grants of a new hold. */
@@ -378,7 +411,7 @@ static enum error_code load_place(struct ledger *ledger,
 {
     struct view *view = &ledger->view;
     const struct node *project;
-    enum error_code code = names_account(ledger, cluster, who->account, &project, err);
+    enum error_code code = load_project(ledger, command, cluster, who->account, &project, err);
     if (code != ERR_OK) {
         return code;
     }
@@ -426,7 +459,7 @@ enum error_code load_new(struct ledger *ledger,
     int64_t cluster_no = ((const struct cluster *)cell_record(cluster))->cluster_no;
     *ret_replayed = false;
     if (command->kind != COMMAND_QUOTE) {
-        code = load_known(ledger, cluster_no, who.id, &content, ret_replayed, err);
+        code = load_known(ledger, cluster_no, &who, &content, ret_replayed, err);
     }
     if (code != ERR_OK || *ret_replayed) {
         return code;

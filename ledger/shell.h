@@ -99,6 +99,7 @@ struct ledger {
     size_t feed_count;       /* clusters with new feed events since ledger_feed_changed() */
     int64_t feed_clusters[1024];
     struct command_with_rates tried; /* a command of a work that is only tried */
+    struct command assigned;         /* a charge taken from the unattributed list */
     struct view view;
     struct plan plan;
 };

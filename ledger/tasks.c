@@ -261,8 +261,7 @@ static bool remember_release(struct ledger *ledger, const char *tasks, struct ta
     struct cell *cell = working_set_find(ledger->set, RECORD_RELEASE, &key);
     bool known = cell_exists(cell);
     if (tally->any_effect) {
-        struct release *row =
-            known ? working_set_change(ledger->set, cell) : working_set_make(ledger->set, cell);
+        struct release *row = working_set_put(ledger->set, cell);
         row->refunded_mcs = tally->refunded_mcs;
         row->expired_mcs = tally->expired_mcs;
     } else if (known) {

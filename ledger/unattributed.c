@@ -84,10 +84,18 @@ static void fill(struct ledger *ledger, const struct command *command, struct un
     const struct command_charge *charge = &command->charge;
     row->started_s = charge->run.started_at_s;
     row->ended_s = charge->run.ended_at_s;
+    row->suspended_s = charge->run.suspended_s;
+    row->outcome = charge->run.outcome;
     row->at_ms = ledger->clock_ms;
     row->content = load_content(command);
     row_text(row->account, sizeof row->account, charge->account);
     row_text(row->user, sizeof row->user, charge->user);
+    row_text(row->job_key, sizeof row->job_key, charge->job_key);
+    row_text(row->run_key, sizeof row->run_key, charge->run.run_key);
+    row_text(row->job_name, sizeof row->job_name, charge->job.name);
+    row_text(row->partition, sizeof row->partition, charge->job.partition);
+    row_text(row->qos, sizeof row->qos, charge->job.qos);
+    row_text(row->hosts, sizeof row->hosts, charge->run.hosts);
     names_resources(ledger, &charge->run.resources, &row->resources);
     price(ledger, charge, row);
 }
@@ -134,6 +142,105 @@ void unattributed_leave(struct ledger *ledger, const struct command *command)
     }
 }
 
+/* ---- assigning */
+
+static void fill_resources(struct ledger *ledger,
+                           const struct resources *from,
+                           struct command_resources *to)
+{
+    to->given = true;
+    to->cores = from->cores;
+    to->memory_mib = from->memory_mib;
+    to->gpu_count = from->gpu_count;
+    for (int32_t i = 0; i < from->gpu_count; i++) {
+        struct command_gpu *gpu = &to->gpus[i];
+        gpu->count = from->gpus[i].count;
+        gpu->cores_percent = from->gpus[i].cores_percent;
+        gpu->memory_mib = from->gpus[i].memory_mib;
+        row_text(gpu->model, sizeof gpu->model, list_model_name(ledger, from->gpus[i].model_no));
+    }
+}
+
+/* The charge as it was sent. */
+static void fill_charge(struct ledger *ledger,
+                        const struct unattributed *row,
+                        struct command_charge *to)
+{
+    to->content = row->content;
+    row_text(to->account, sizeof to->account, row->account);
+    row_text(to->user, sizeof to->user, row->user);
+    row_text(to->job_key, sizeof to->job_key, row->job_key);
+    to->job.given = true;
+    row_text(to->job.name, sizeof to->job.name, row->job_name);
+    row_text(to->job.partition, sizeof to->job.partition, row->partition);
+    row_text(to->job.qos, sizeof to->job.qos, row->qos);
+    to->run.started_at_s = row->started_s;
+    to->run.ended_at_s = row->ended_s;
+    to->run.suspended_given = row->suspended_s > 0;
+    to->run.suspended_s = row->suspended_s;
+    to->run.outcome = row->outcome;
+    row_text(to->run.run_key, sizeof to->run.run_key, row->run_key);
+    row_text(to->run.hosts, sizeof to->run.hosts, row->hosts);
+    fill_resources(ledger, &row->resources, &to->run.resources);
+}
+
+/* It is not on the list: was it, and went to this project? */
+static enum error_code assigned_before(struct ledger *ledger,
+                                       int64_t cluster_no,
+                                       struct command_charge *charge,
+                                       struct error *err)
+{
+    const struct cell *id = row_find_hold_id(ledger->set, cluster_no, charge->id);
+    const struct hold *hold =
+        !cell_exists(id)
+            ? NULL
+            : row_get(ledger->set, RECORD_HOLD, ((const struct hold_id *)cell_record(id))->hold_no);
+    if (hold == NULL || (hold->flags & FLAG_ASSIGNED) == 0) {
+        return error_set(err, ERR_NOT_FOUND, "no charge %s is on the list", charge->id);
+    }
+    const struct node *project = row_get(ledger->set, RECORD_NODE, hold->project_no);
+    if (project == NULL) {
+        return working_set_failure(ledger->set, err);
+    }
+    if (charge->project[0] != '\0' && strcmp(charge->project, project->name) != 0) {
+        return error_set_field(err, ERR_ID_REUSED, "project", "%s was assigned to %s", charge->id,
+                               project->name);
+    }
+    charge->content = hold->content;
+    return ERR_OK;
+}
+
+enum error_code unattributed_assign(struct ledger *ledger,
+                                    const struct command *command,
+                                    struct command *ret_charge,
+                                    struct error *err)
+{
+    struct cell *cell;
+    enum error_code code = names_cluster(ledger, command, &cell, err);
+    if (code != ERR_OK) {
+        return code;
+    }
+    int64_t cluster_no = ((const struct cluster *)cell_record(cell))->cluster_no;
+    memset(ret_charge, 0, sizeof *ret_charge);
+    ret_charge->kind = COMMAND_CHARGE;
+    ret_charge->dry_run = command->dry_run;
+    ret_charge->role = command->role;
+    ret_charge->place_no = command->place_no;
+    row_text(ret_charge->cluster, sizeof ret_charge->cluster, command->cluster);
+    struct command_charge *charge = &ret_charge->charge;
+    charge->assigned = true;
+    row_text(charge->id, sizeof charge->id, command->charge.id);
+    row_text(charge->project, sizeof charge->project, command->charge.project);
+    cell = find(ledger, cluster_no, charge->id);
+    if (!cell_exists(cell)) {
+        return assigned_before(ledger, cluster_no, charge, err);
+    }
+    fill_charge(ledger, cell_record(cell), charge);
+    return ERR_OK;
+}
+
+/* ---- charging */
+
 enum error_code unattributed_charge(struct ledger *ledger,
                                     const struct command *command,
                                     struct ledger_result *result,
@@ -168,6 +275,8 @@ enum error_code unattributed_charge(struct ledger *ledger,
     if (!command->dry_run) {
         names_store_models(ledger);
         *(struct unattributed *)working_set_make(ledger->set, cell) = row;
+        /* Ids are one space: known, with no hold yet (SPEC 6.1). */
+        (void)working_set_make(ledger->set, row_find_hold_id(ledger->set, row.cluster_no, row.id));
     }
     answer(cluster, &row, result);
     return ERR_OK;

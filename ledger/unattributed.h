@@ -27,6 +27,18 @@ MUST_USE enum error_code unattributed_check(struct ledger *ledger,
                                             const struct command *command,
                                             struct error *err);
 
+/**
+ * Make the charge anew that a person assigns: as it was sent, for the project that is named or, with
+ * none named, that its account means by now. One assigned before gives its replay.
+ *
+ * ERR_NOT_FOUND when the list does not have it, ERR_ID_REUSED when it went to another project,
+ * ERR_UNKNOWN_CLUSTER or ERR_NOT_FOUND as for any charge.
+ */
+MUST_USE enum error_code unattributed_assign(struct ledger *ledger,
+                                             const struct command *command,
+                                             struct command *ret_charge,
+                                             struct error *err);
+
 /* A charge that has been booked leaves the list. Without effect where the list does not have it. */
 void unattributed_leave(struct ledger *ledger, const struct command *command);
 

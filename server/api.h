@@ -34,6 +34,9 @@ enum error_code api_place_rates(struct request *request,
 enum error_code api_place_new_token(struct request *request,
                                     struct command *command,
                                     struct error *err);
+enum error_code api_place_unattributed(struct request *request,
+                                       struct command *command,
+                                       struct error *err);
 enum error_code api_place_token(struct request *request,
                                 struct command *command,
                                 struct error *err);

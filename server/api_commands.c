@@ -223,6 +223,17 @@ enum error_code api_place_new_token(struct request *request,
     return code;
 }
 
+enum error_code api_place_unattributed(struct request *request,
+                                       struct command *command,
+                                       struct error *err)
+{
+    struct command_charge *charge = &command->charge;
+    const enum error_code code = api_place_cluster(request, command, err);
+    return code != ERR_OK
+               ? code
+               : request_path_value(request, 1, text_is_id, charge->id, sizeof(charge->id), err);
+}
+
 enum error_code api_place_token(struct request *request, struct command *command, struct error *err)
 {
     struct token *token = &command->token.token;

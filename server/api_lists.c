@@ -224,7 +224,8 @@ void api_list_holds(struct request *request)
 
 struct short_list {
     struct json_out *out;
-    const char *node;
+    struct ledger_reader *reader; /* where names are to be looked up */
+    const char *place;            /* the node or cluster of all */
     int64_t skip;
     int64_t left;
     int64_t position;
@@ -251,7 +252,7 @@ static bool write_grant(void *context, const void *record)
     }
     if (is_on_page(list)) {
         json_out_object_open(list->out, NULL);
-        encode_grant(list->out, grant, list->node);
+        encode_grant(list->out, grant, list->place);
         json_out_object_close(list->out);
     }
     return !list->has_more;
@@ -269,13 +270,36 @@ static bool write_token(void *context, const void *record)
     return !list->has_more;
 }
 
+/* What it has in common with a hold; names of models that cannot be read stay out. */
+static void show_unattributed(const struct short_list *list,
+                              const struct unattributed *row,
+                              struct ledger_hold *shown)
+{
+    memset(shown, 0, sizeof(*shown));
+    memcpy(shown->cluster, list->place, strlen(list->place) + 1);
+    memcpy(shown->hold.job_name, row->job_name, sizeof(row->job_name));
+    memcpy(shown->hold.partition, row->partition, sizeof(row->partition));
+    memcpy(shown->hold.qos, row->qos, sizeof(row->qos));
+    shown->hold.resources = row->resources;
+    for (int32_t i = 0; i < row->resources.gpu_count; i++) {
+        struct error ignored;
+        const int64_t model_no = row->resources.gpus[i].model_no;
+        if (model_no != 0) {
+            (void)!ledger_read_name_of(list->reader, NAMES_MODEL, model_no, shown->models[i],
+                                       sizeof(shown->models[i]), &ignored);
+        }
+    }
+}
+
 static bool write_unattributed_row(void *context, const void *record)
 {
     struct short_list *list = context;
     const struct unattributed *row = record;
     if (is_on_page(list)) {
+        struct ledger_hold shown;
+        show_unattributed(list, row, &shown);
         json_out_object_open(list->out, NULL);
-        encode_unattributed(list->out, row);
+        encode_unattributed(list->out, row, &shown);
         json_out_object_close(list->out);
     }
     return !list->has_more;
@@ -332,7 +356,7 @@ static enum error_code write_grants(struct request *request,
         return code;
     }
     const struct select_args args = {.n = {node.node_no}};
-    struct short_list list = {.out = out, .node = node.name};
+    struct short_list list = {.out = out, .place = node.name};
     return write_short_list(request, reader, &grants_kind, &args, &list, err);
 }
 
@@ -378,7 +402,7 @@ static enum error_code write_unattributed(struct request *request,
         return code;
     }
     const struct select_args args = {.n = {cluster.cluster_no}};
-    struct short_list list = {.out = out};
+    struct short_list list = {.out = out, .reader = reader, .place = cluster.name};
     return write_short_list(request, reader, &unattributed_kind, &args, &list, err);
 }
 

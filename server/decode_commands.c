@@ -242,6 +242,13 @@ static const struct decode_field charge_fields[] = {
     FIELD_HOSTS(charge.run.hosts),
 };
 
+static const struct decode_field assign_fields[] = {
+    {.name = "project", .kind = DECODE_NODE, AT(charge.project), .null_is_absent = true},
+};
+
+static const struct decode_table assign_table = {.fields = assign_fields,
+                                                 .count = ARRAY_LEN(assign_fields)};
+
 static const struct decode_field refund_fields[] = {
     FIELD_ID("id", refund.id),
     FIELD_ID("hold", hold),
@@ -430,6 +437,11 @@ enum error_code decode_command(const json_t *body,
         shape->finish(body, command);
     }
     return code;
+}
+
+enum error_code decode_assign(const json_t *body, struct command *command, struct error *err)
+{
+    return decode_object(body, &assign_table, command, NULL, err);
 }
 
 static const struct decode_field heartbeats_fields[] = {

@@ -44,4 +44,9 @@ MUST_USE enum error_code decode_heartbeat_run(const json_t *run,
                                               struct command *command,
                                               struct error *err);
 
+/** Whom a charge of the unattributed list is assigned to (SPEC 5.9). */
+MUST_USE enum error_code decode_assign(const json_t *body,
+                                       struct command *command,
+                                       struct error *err);
+
 #endif

@@ -131,6 +131,7 @@ const struct decode_choice choices_flag[] = {
     {"overdrawn", FLAG_OVERDRAWN},
     {"over_cap", FLAG_OVER_CAP},
     {"unpriced", FLAG_UNPRICED},
+    {"assigned", FLAG_ASSIGNED},
     {NULL, 0},
 };
 

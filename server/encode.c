@@ -34,13 +34,23 @@ static int64_t waiting_mcs(const struct hold *hold)
     return hold->counts[TASK_WAITING] * hold->rate_mcores * hold->seconds;
 }
 
+/* "alpha/1"; null where no card prices it. */
+static void encode_rate_card(struct json_out *out, const char *cluster, int64_t version)
+{
+    if (version == 0) {
+        json_out_text_or_null(out, "rate_card", "");
+        return;
+    }
+    json_out_numbered(out, "rate_card", cluster, version);
+}
+
 void encode_hold(struct json_out *out, const struct ledger_hold *shown)
 {
     const struct hold *hold = &shown->hold;
     json_out_text(out, "id", hold->id);
     json_out_text(out, "state", decode_choice_name(choices_task_state, (int)shown->state));
     json_out_text(out, "cluster", shown->cluster);
-    json_out_text(out, "project", shown->project);
+    json_out_text_or_null(out, "project", shown->project); /* none while unattributed */
     json_out_text(out, "user", shown->user);
     json_out_text(out, "mode", hold->mode == MODE_WINDOW ? "window" : "full");
     json_out_integer(out, "rate_mcores", hold->rate_mcores);
@@ -54,7 +64,7 @@ void encode_hold(struct json_out *out, const struct ledger_hold *shown)
     if (hold->tasks > 1) {
         encode_task_states(out, hold);
     }
-    json_out_numbered(out, "rate_card", shown->cluster, hold->card_version);
+    encode_rate_card(out, shown->cluster, hold->card_version);
     json_out_time(out, "expires_at", hold->due_s);
     if (hold->job_id[0] != '\0') {
         json_out_text(out, "job_id", hold->job_id);
@@ -281,13 +291,23 @@ void encode_run(struct json_out *out, const struct run *run)
     json_out_object_close(out);
 }
 
-void encode_unattributed(struct json_out *out, const struct unattributed *row)
+void encode_unattributed(struct json_out *out,
+                         const struct unattributed *row,
+                         const struct ledger_hold *shown)
 {
+    const char *outcome = decode_choice_name(choices_outcome, (int)row->outcome);
     json_out_text(out, "id", row->id);
+    json_out_text(out, "cluster", shown->cluster);
     json_out_text(out, "account", row->account);
     json_out_text(out, "user", row->user);
+    json_out_text_or_null(out, "job_key", row->job_key);
+    encode_job(out, &shown->hold);
+    encode_resources(out, shown);
     json_out_time(out, "started_at", row->started_s);
     json_out_time(out, "ended_at", row->ended_s);
+    json_out_integer(out, "suspended_s", row->suspended_s);
+    json_out_text_or_null(out, "outcome", outcome != NULL ? outcome : "");
+    json_out_text_or_null(out, "run_key", row->run_key);
     json_out_integer(out, "rate_mcores", row->rate_mcores);
     json_out_amount(out, "used", row->used_mcs);
     json_out_time_ms(out, "created_at", row->at_ms);

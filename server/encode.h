@@ -52,8 +52,12 @@ void encode_withdraw_answer(struct json_out *out,
 /** "ok", "ended", "old", "unknown", "stop". */
 const char *encode_heartbeat_result(const struct ledger_result *result);
 
+/** A charge that nobody pays for yet (SPEC 5.9). @shown: its cluster, job, resources and models. */
+void encode_unattributed(struct json_out *out,
+                         const struct unattributed *row,
+                         const struct ledger_hold *shown);
+
 /** One attempt of a task, in an object. */
-void encode_unattributed(struct json_out *out, const struct unattributed *row);
 void encode_run(struct json_out *out, const struct run *run);
 
 /** A grant as listed. @node is its payer's name. */

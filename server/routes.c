@@ -5,6 +5,7 @@
  */
 #include "ledger/base/limits.h"
 #include "server/api.h"
+#include "server/decode_commands.h"
 #include "server/decode_settings.h"
 #include "server/encode.h"
 #include "server/encode_settings.h"
@@ -89,6 +90,13 @@ SETTING(put_account, COMMAND_PUT_MAPPING, api_place_account, decode_mapping, enc
 SETTING(put_user, COMMAND_PUT_MAPPING, api_place_user, decode_mapping, encode_mapping_answer);
 SETTING(put_rates, COMMAND_PUT_RATES, api_place_rates, decode_rates, encode_rates_answer);
 
+static const struct route_command assign = {
+    .kind = COMMAND_ASSIGN,
+    .makes_hold = true,
+    .place = api_place_unattributed,
+    .decode = decode_assign,
+    .encode = encode_settle_answer,
+};
 static const struct route_command delete_cap = {
     .kind = COMMAND_DELETE_CAP,
     .status = 204,
@@ -214,6 +222,7 @@ const struct route routes[] = {
         ROLES_SCHEDULERS,
         Q_PAGE | Q_AMOUNTS,
         api_list_unattributed),
+    POST("/v1/clusters/{c}/unattributed/{id}/assign", ROLE_ADMIN, assign),
 
     NODE_ROWS("/v1/organizations/{n}", NODE_ORGANIZATION, ROLE_ADMIN),
     NODE_ROWS("/v1/projects/{n}", NODE_PROJECT, ROLE_ADMIN),

@@ -52,6 +52,7 @@ const struct cli_field fields_refund_args[] = {
 const struct cli_field fields_root_args[] = {{.name = "ROOT", .field = "root"}, END};
 const struct cli_field fields_file_args[] = {{.name = "FILE"}, END};
 const struct cli_field fields_cluster_args[] = {{.name = "CLUSTER"}, END};
+const struct cli_field fields_unattributed_args[] = {{.name = "CLUSTER"}, {.name = "ID"}, END};
 const struct cli_field fields_watch_args[] = {{.name = "NODE_OR_HOLD"}, END};
 const struct cli_field fields_token_args[] = {{.name = "NAME", .field = "name"}, END};
 const struct cli_field fields_id_args[] = {{.name = "ID"}, END};
@@ -185,6 +186,10 @@ const struct cli_field fields_freeze_options[] = {
 const struct cli_field fields_which_options[] = {
     {"root", CLI_TEXT, "root", "NAME", "the root, where one id is known in several", NULL},
     {"cluster", CLI_TEXT, "cluster", "NAME", "the cluster, where one id is known in several", NULL},
+    END,
+};
+const struct cli_field fields_assign_options[] = {
+    {"project", CLI_TEXT, "project", "NAME", "the project that pays", NULL},
     END,
 };
 const struct cli_field fields_attempt_options[] = {

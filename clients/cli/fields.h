@@ -28,6 +28,8 @@ extern const struct cli_field fields_watch_args[];
 extern const struct cli_field fields_token_args[];
 extern const struct cli_field fields_id_args[];
 extern const struct cli_field fields_run_args[];
+extern const struct cli_field fields_unattributed_args[];
+extern const struct cli_field fields_assign_options[];
 extern const struct cli_field fields_help_args[];
 extern const struct cli_field fields_org_options[];
 extern const struct cli_field fields_project_options[];

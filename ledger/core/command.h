@@ -26,6 +26,7 @@ enum command_kind {
     COMMAND_CORRECT,
     COMMAND_HEARTBEAT, /* one run; a request's are split by the server */
     COMMAND_CHARGE,
+    COMMAND_ASSIGN, /* a charge of the unattributed list to a project; its struct is a charge's */
     COMMAND_REFUND,
     /* money */
     COMMAND_GRANT,
@@ -129,6 +130,9 @@ struct command_charge {
     struct command_job job;
     struct command_run
         run; /* resources, started_at, ended_at, suspended_s, outcome, run_key, hosts */
+    char project[RECORD_NODE_NAME_BYTES]; /* ASSIGN: who pays; "": the project of the account */
+    bool assigned;           /* set by the ledger on a charge that it takes from the list: */
+    struct digest16 content; /* of the charge as it was sent */
 };
 
 struct command_refund {

@@ -21,6 +21,7 @@ static const struct decision DECISIONS[] = {
     {COMMAND_CORRECT, "correct", DECIDE_RUN, decide_correct},
     {COMMAND_HEARTBEAT, "heartbeat", DECIDE_RUN, decide_heartbeat},
     {COMMAND_CHARGE, "charge", DECIDE_NEW, decide_charge},
+    {COMMAND_ASSIGN, "assign", DECIDE_NEW, decide_charge},
     {COMMAND_REFUND, "refund", DECIDE_RUN, decide_refund},
     {COMMAND_EXPIRE_HOLD, "expire_hold", DECIDE_TASKS, decide_expire_hold},
     {COMMAND_TURN_RUN, "turn_run", DECIDE_RUN, decide_turn_run},

@@ -26,10 +26,10 @@ static enum error_code check_times(const struct view *view,
 }
 
 /* Where a freeze would have been refused, the use is booked all the same and marked. */
-static int64_t place_flags(struct view *view)
+static int64_t place_flags(struct view *view, bool assigned)
 {
     struct error ignored;
-    int64_t flags = FLAG_UNFROZEN;
+    int64_t flags = FLAG_UNFROZEN | (assigned ? FLAG_ASSIGNED : 0);
     if (new_hold_check_open(view, &ignored) != ERR_OK) {
         flags |= FLAG_CLOSED_NODE;
     }
@@ -111,7 +111,7 @@ enum error_code decide_charge(struct view *view,
     struct booking booking;
     booking_begin(&booking, view, calendar, plan);
     make_records(view, charge);
-    booking_flag(&booking, place_flags(view));
+    booking_flag(&booking, place_flags(view, charge->assigned));
     code = book(&booking, &facts, err);
     if (code != ERR_OK) {
         return code;

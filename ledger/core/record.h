@@ -354,6 +354,7 @@ enum hold_flag {
     FLAG_OVERDRAWN = 1 << 11,
     FLAG_OVER_CAP = 1 << 12,
     FLAG_UNPRICED = 1 << 13, /* no price for what was allocated: charged as known before */
+    FLAG_ASSIGNED = 1 << 14, /* a charge from the unattributed list, assigned by a person */
 };
 
 /* How much of each grant a hold has frozen, earliest end first. */
@@ -415,7 +416,7 @@ struct hold {
 struct hold_id { /* ids are unique in a cluster (SPEC 6.1) */
     int64_t cluster_no;
     char id[RECORD_ID_BYTES];
-    int64_t hold_no;
+    int64_t hold_no; /* 0: a charge on the unattributed list */
 };
 
 /* The scheduler's names of a hold. by_key 0: key is a job_id, the newest bound wins; 1: key is a
@@ -738,10 +739,18 @@ struct unattributed {
     int64_t used_mcs;
     int64_t started_s;
     int64_t ended_s;
+    int64_t suspended_s;
     int64_t at_ms;
+    enum outcome outcome; /* as given; OUTCOME_RUNNING: not given */
     struct digest16 content;
     char account[RECORD_NAME_BYTES];
     char user[RECORD_NAME_BYTES];
+    char job_key[RECORD_KEY_BYTES];
+    char run_key[RECORD_KEY_BYTES];
+    char job_name[RECORD_NAME_BYTES];
+    char partition[RECORD_NAME_BYTES];
+    char qos[RECORD_NAME_BYTES];
+    char hosts[LIMIT_HOSTS_BYTES + 1]; /* joined by "," */
     struct resources resources;
 };
 

@@ -230,7 +230,7 @@ CREATE INDEX hold_open ON hold (hold_no, project_no, frozen_mcs)
     WHERE count_waiting + count_frozen + count_running + count_suspended > 0;
 CREATE INDEX hold_due ON hold (due_s) WHERE due_s > 0;
 
--- Ids of holds and charges, unique in a cluster (SPEC 6.1).
+-- Ids of holds and charges, unique in a cluster (SPEC 6.1). hold_no 0: a charge on the unattributed list.
 CREATE TABLE hold_id (
     cluster_no INTEGER NOT NULL,
     id         TEXT NOT NULL,
@@ -469,10 +469,18 @@ CREATE TABLE unattributed (
     used_mcs    INTEGER NOT NULL,
     started_s   INTEGER NOT NULL,
     ended_s     INTEGER NOT NULL,
+    suspended_s INTEGER NOT NULL,
     at_ms       INTEGER NOT NULL,
+    outcome     INTEGER NOT NULL,                                      -- enum outcome, as given
     content     BLOB NOT NULL,
     account     TEXT NOT NULL,
     user_name   TEXT NOT NULL,
+    job_key     TEXT NOT NULL,
+    run_key     TEXT NOT NULL,
+    job_name    TEXT NOT NULL,
+    partition   TEXT NOT NULL,
+    qos         TEXT NOT NULL,
+    hosts       TEXT NOT NULL,                                         -- joined by ","
     cores       INTEGER NOT NULL,
     memory_mib  INTEGER NOT NULL,
     gpus        TEXT NOT NULL,

@@ -202,6 +202,8 @@ STORY = [
     ("list_holds", {"state": "settled", "page_size": "1"}, None, 200),
     ("poll_feed", {"c": "alpha", "after": "0", "wait_s": "1"}, None, 200),
     ("list_unattributed", {"c": "alpha"}, None, 200),
+    ("assign_unattributed", {"c": "alpha", "id": "c-2"}, {"project": "vision"}, 201),
+    ("assign_unattributed", {"c": "alpha", "id": "c-2"}, {"project": "elsewhere"}, 409),
     ("get_organization_balance", {"n": "acme"}, None, 200),
     ("get_project_balance", {"n": "vision"}, None, 200),
     ("get_member_balance", {"n": "vision", "u": "alice", "amounts": "string"}, None, 200),

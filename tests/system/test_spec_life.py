@@ -363,6 +363,51 @@ class Life(w.Case):
         self.assertEqual(self.money()[0], 960000)
         self.assertEqual([row["id"] for row in self.get(path)["items"]], [f"{self.name}-d"])
 
+    def test_spec_5_9_a_person_assigns_what_is_on_the_list(self):
+        self.make()
+        path = f"/clusters/{self.cluster}/unattributed"
+        sent = {
+            "account": "nobody", "started_at": self.ago(100), "ended_at": self.ago(40), "suspended_s": 10, "outcome": "failed",
+            "job": {"name": "train", "partition": "gpu", "qos": "low"}, "job_key": "9@1", "run_key": "r9", "hosts": ["n1"],
+        }
+        for key in "cd":
+            answer = self.charge(key, **sent)
+            self.assertEqual((answer["project"], answer["rate_card"], answer["charged_mcs"]), (None, None, 800000))
+        row = self.get(path)["items"][0]
+        shown = {key: row[key] for key in ("account", "suspended_s", "outcome", "job", "job_key", "run_key")}
+        self.assertEqual(shown, {key: value for key, value in sent.items() if key in shown})
+        self.assertEqual((row["cluster"], row["resources"]["gpus"]), (self.cluster, [{"model": "a100", "count": 1}]))
+        # Ids are one space, also for what waits on the list.
+        self.assertEqual(self.freeze("c", 409)["code"], "id_reused")
+        self.assertEqual(self.charge("c", 409, **{**sent, "account": self.project})["code"], "id_reused")
+        self.refused("unknown_hold", 404, "POST", f"/holds/{self.name}-c/settle", {"ended_at": self.ago(0)})
+        assign = f"{path}/{self.name}-c/assign"
+        self.refused("unknown_account", 422, "POST", assign, {}, field="account")
+        self.refused("not_found", 404, "POST", assign, {"project": "nowhere"})
+        self.refused("not_found", 404, "POST", f"{path}/{self.name}-x/assign", {"project": self.project})
+        self.refused("invalid_field", 422, "POST", assign, {"user": "bob"}, field="user")
+        self.ok("POST", assign + "?dry_run=true", {"project": self.project})
+        self.assertEqual((self.money()[0], len(self.get(path)["items"])), (0, 2))
+        for _ in range(2):
+            answer = self.ok("POST", assign, {"project": self.project})
+            self.assertEqual((answer["project"], answer["state"], answer["charged_mcs"]), (self.project, "settled", 800000))
+            self.assertEqual(answer["flags"], ["unfrozen", "assigned"])
+            self.assertEqual(self.money()[0], 800000)
+        self.assertEqual([row["id"] for row in self.get(path)["items"]], [f"{self.name}-d"])
+        found = self.hold("c")
+        self.assertEqual((found["job"], found["runs"][0]["outcome"]), (sent["job"], "failed"))
+        # The adapter that did not hear of its answer sends it again: still one charge.
+        self.assertEqual(self.charge("c", **sent)["charged_mcs"], 800000)
+        self.assertEqual((self.money()[0], len(self.get(path)["items"])), (800000, 1))
+        other = self.name + "-p2"
+        self.ok("PUT", f"/projects/{other}", {"organization": self.org})
+        self.refused("id_reused", 409, "POST", assign, {"project": other}, field="project")
+        # Without a project, the one that the account means by now.
+        self.ok("PUT", f"/clusters/{self.cluster}/accounts/nobody", {"project": other})
+        self.assertEqual(self.ok("POST", f"{path}/{self.name}-d/assign", {})["project"], other)
+        self.assertEqual(self.get(path)["items"], [])
+        self.assertEqual(self.hold("c")["project"], self.project)
+
     def test_spec_5_9_a_charge_without_a_price_goes_to_the_list_until_a_card_prices_it(self):
         self.make()
         began, ended = self.ago(100), self.ago(40)

@@ -1,5 +1,5 @@
 /*
- * What a pod costs: its accelerators, cores and memory as POST /v1/holds takes them. Pure functions over JSON objects that the
+ * What a pod asks for: its accelerators, cores and memory as POST /v1/holds takes them. Pure functions over JSON objects that the
  * API server sent; any thread, no I/O.
  *
  * Effective request, for each resource: the larger of (containers + sidecars) and, for each init container, (it + the sidecars
@@ -77,25 +77,18 @@ enum pod_result pod_cost(const json_t *pod,
                          size_t bytes);
 
 /*
- * What a placed pod was given, to settle by (SPEC 5.6 `allocated`): HAMi's allocation annotation where there is one (each
- * device with its share, and its model from the node's register), else the effective request with the model and the cutting of
- * the node's labels.
- *
- * @node  the Node the pod is bound to, or NULL when it is gone or not known: then as pod_cost(), with HAMi's shares
- * The rest as pod_cost(). An annotation that cannot be read is passed over: the request then counts.
- */
-enum pod_result pod_allocated(const json_t *pod,
-                              const json_t *node,
-                              const struct resource_table *table,
-                              struct pod_request *ret_request,
-                              char *ret_problem,
-                              size_t bytes);
-
-/*
  * The `resources` object of POST /v1/holds. A request of nothing at all gives an empty object, which the ledger refuses.
  * Returns a new reference, NULL when memory is out.
  */
 json_t *pod_request_json(const struct pod_request *request);
+
+/*
+ * Add devices to a request: into the entry that is alike, or a new one.
+ *
+ * @gpu  model, shares, source; count 1 or more
+ * Returns false, with the request as it was, when there are more kinds than POD_GPUS_MAX or the count exceeds POD_GPU_COUNT_MAX.
+ */
+bool pod_request_add(struct pod_request *request, const struct pod_gpu *gpu);
 
 /* Whether two requests are the same: no need to settle by another. */
 bool pod_request_equal(const struct pod_request *a, const struct pod_request *b);

@@ -1,6 +1,6 @@
 /*
- * What an accelerator is called in Kubernetes: the table file `resources.conf`, read into one table. Its format is described in
- * the file itself and in docs/kubernetes.md. Nothing here knows a pod or HTTP.
+ * What an accelerator is called in Kubernetes: the table file `resources.conf`, built in, and files of the operator's before it.
+ * Its format is described at its top. Nothing here knows a pod or HTTP.
  */
 #ifndef COREHOUR_CLIENTS_KUBERNETES_RESOURCE_TABLE_H
 #define COREHOUR_CLIENTS_KUBERNETES_RESOURCE_TABLE_H
@@ -10,11 +10,13 @@
 #include <stdint.h>
 
 enum {
-    RESOURCE_FAMILIES_MAX = 96,  /* sections of all files */
-    RESOURCE_RULES_MAX = 256,    /* lines of [models] */
-    RESOURCE_NAME_BYTES = 129,   /* a resource name, label or annotation, with its NUL */
-    RESOURCE_MODEL_BYTES = 129,  /* a model as the rate card knows it, with its NUL */
-    RESOURCE_PROBLEM_BYTES = 320 /* enough for any problem that is told here */
+    RESOURCE_FAMILIES_MAX = 96,   /* sections of all files */
+    RESOURCE_RULES_MAX = 256,     /* lines of [models] */
+    RESOURCE_NAME_BYTES = 129,    /* a resource name, label or annotation, with its NUL */
+    RESOURCE_MODEL_BYTES = 129,   /* a model as the rate card knows it, with its NUL */
+    RESOURCE_PROBLEM_BYTES = 512, /* enough for any problem that is told here */
+    RESOURCE_FACTOR_MAX = 1048576,
+    RESOURCE_FILE_BYTES = 1048576, /* of one file */
 };
 
 /* What one resource name of a family says. */
@@ -26,38 +28,53 @@ enum resource_part {
 };
 #define RESOURCE_PARTS 4
 
-/* A name of a resource: one unit of it is multiplier / divisor of the part's unit. "" for none. */
+/* One unit is multiplier / divisor of what is counted. */
+struct resource_unit {
+    int64_t multiplier; /* 1 to RESOURCE_FACTOR_MAX */
+    int64_t divisor;    /* 1 to RESOURCE_FACTOR_MAX */
+};
+
+/* A name of a resource. */
 struct resource_name {
-    char name[RESOURCE_NAME_BYTES]; /* may end in '*' */
-    int64_t multiplier;             /* 1 to 2^20 */
-    int64_t divisor;                /* 1 to 2^20 */
+    char name[RESOURCE_NAME_BYTES]; /* may end in '*'; "" for none */
+    struct resource_unit unit;
+    bool or_bytes; /* a quantity with a suffix is bytes, whatever the unit */
+};
+
+/* Whose shares a container asks for. */
+enum resource_shares {
+    RESOURCE_SHARES_EACH,   /* of each device */
+    RESOURCE_SHARES_ALL,    /* of all its devices together */
+    RESOURCE_SHARES_SINGLE, /* of one device; several are whole ones */
 };
 
 /* One kind of device. Texts are "" where the file says nothing. */
 struct resource_family {
-    char family[64];
+    char family[RESOURCE_NAME_BYTES];
     struct resource_name parts[RESOURCE_PARTS]; /* by enum resource_part */
-    char model[RESOURCE_MODEL_BYTES]; /* where the name alone says it; '*' stands for the name's */
+    char model[RESOURCE_MODEL_BYTES];           /* '*' stands for the same in the name */
     char model_annotation[RESOURCE_NAME_BYTES]; /* of the pod: the model that is asked for */
     char model_label[RESOURCE_NAME_BYTES];      /* of the node and of node selectors */
-    char replicas_label[RESOURCE_NAME_BYTES]; /* of the node: into how many units a device is cut */
+    char replicas_label[RESOURCE_NAME_BYTES];   /* of the node: units that a device is cut into */
     char allocated_annotation[RESOURCE_NAME_BYTES]; /* of the pod: what HAMi gave */
     char register_annotation[RESOURCE_NAME_BYTES];  /* of the node: HAMi's devices */
-    bool memory_whole;  /* a request of cores alone takes the whole memory */
-    bool shares_single; /* shares count only for a single device: more are whole ones */
+    struct resource_unit allocated_cores;           /* of its cores: one unit in percent */
+    enum resource_shares shares;
+    bool without_cores_whole;  /* memory alone takes the whole device */
+    bool without_memory_whole; /* cores alone take the whole device */
 };
 
 struct resource_table;
 
 /*
- * Read table files, the earlier before the later: a name or rule of an earlier file wins over the same in a later one.
+ * Read table files, the earlier before the later and the built-in one last: a name or a pattern of an earlier one wins.
  *
- * @paths      @count of them, 1 or more; each at most 1 MiB
+ * @paths      @count of them; 0: the built-in table alone
  * ret_table   the caller's, for resource_table_destroy(); untouched on failure
- * ret_problem one line: file, line, what is wrong; @bytes of room
+ * ret_problem one line: file, line, what is wrong; @bytes of room, RESOURCE_PROBLEM_BYTES is enough
  *
- * Returns false when a file cannot be read, a line is wrong, or bounds are exceeded. Not to be called with changing files;
- * the table never changes afterwards, any number of threads may read it.
+ * Returns false when a file cannot be read, a line is wrong, or bounds are exceeded. The table never changes afterwards: any
+ * number of threads may read it.
  */
 bool resource_table_read(const char *const *paths,
                          size_t count,

@@ -11,9 +11,9 @@ import sys
 import embed
 
 
-def main(path, name, out_c, out_h):
+def main(path, name, out_c, out_h, folder="schema"):
     note = embed.NOTE.format(script="embed_file.py")
-    guard = f"SCHEMA_{name.upper()}_H"
+    guard = f"{folder}/{name}_H".replace("/", "_").upper()
     header = (
         f"{note}#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n\n"
         f"/* {pathlib.Path(path).name}: NUL-terminated; the size does not count the NUL. */\n"
@@ -21,7 +21,7 @@ def main(path, name, out_c, out_h):
     )
     array = embed.byte_array("content", pathlib.Path(path).read_bytes())
     source = (
-        f'{note}#include "schema/{name}.h"\n\n{array}\n'
+        f'{note}#include "{folder}/{name}.h"\n\n{array}\n'
         f"const char *const {name}_text = (const char *)content;\n"
         f"const size_t {name}_bytes = sizeof content - 1;\n"
     )
@@ -30,6 +30,6 @@ def main(path, name, out_c, out_h):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 5:
+    if len(sys.argv) not in (5, 6):
         sys.exit(__doc__)
     main(*sys.argv[1:])

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rows of columns with '|' between them, as squeue -O "Field:|" and sacct -P print them. Pure.
+ */
+#ifndef COREHOUR_CLIENTS_SLURM_AGENT_COLUMNS_H
+#define COREHOUR_CLIENTS_SLURM_AGENT_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { COLUMNS_MAX = 24 };
+
+/*
+ * Cuts the line at `*at` into its columns, in place: each becomes a NUL-terminated text. A '|' at the line's end
+ * closes the last column.
+ *
+ * at: moved behind the line. count: how many columns a row has, 1 to COLUMNS_MAX. ret_columns: borrowed texts.
+ * Returns 1 for a row, 0 at the end of the text, -1 for a line of another number of columns (passed over).
+ */
+int columns_next(char **at, size_t count, char **ret_columns);
+
+/* A whole number of 0 to 10^15; `otherwise` for any other text ("Unknown", "None", "N/A", ""). */
+int64_t columns_number(const char *text, int64_t otherwise);
+
+/*
+ * Slurm's duration ("00:01:29", "2-12:30:00", "5:00", seconds behind the last colon) in seconds; a plain number is
+ * minutes, as in a time limit. `otherwise` for any other text ("UNLIMITED", "INVALID", "").
+ */
+int64_t columns_duration(const char *text, int64_t otherwise);
+
+/* Copies, cut to the room. */
+void columns_copy(char *ret_text, size_t size_bytes, const char *text);
+
+#endif

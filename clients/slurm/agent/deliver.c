@@ -44,7 +44,8 @@ static enum fate_of_line line_fate(const json_t *op, const json_t *answer)
     if (strcmp(code, "run_conflict") == 0) {
         return LINE_CORRECT;
     }
-    if (is_op(op, "freeze") || strcmp(code, "quota_insufficient") == 0 || strcmp(code, "invalid_state") == 0) {
+    if (is_op(op, "freeze") || strcmp(code, "quota_insufficient") == 0 ||
+        strcmp(code, "invalid_state") == 0) {
         return LINE_DROP;
     }
     return LINE_REJECT;
@@ -109,7 +110,8 @@ static json_t *correct_of(const json_t *op)
     int failed = correct == NULL;
     failed |= json_object_set_new(correct, "op", json_string("correct"));
     failed |= json_object_set_new(correct, "source", json_string("sacct"));
-    failed |= json_object_set_new(correct, "reason", json_string("Slurm's accounting record says otherwise"));
+    failed |= json_object_set_new(correct, "reason",
+                                  json_string("Slurm's accounting record says otherwise"));
     (void)json_object_del(correct, "run_key");
     (void)json_object_del(correct, "hosts");
     if (failed != 0) {
@@ -119,9 +121,13 @@ static json_t *correct_of(const json_t *op)
     return correct;
 }
 
-static void done_handle(struct deliver *deliver, const json_t *line, const json_t *op, const json_t *answer)
+static void done_handle(struct deliver *deliver,
+                        const json_t *line,
+                        const json_t *op,
+                        const json_t *answer)
 {
-    const json_int_t raw_id = json_integer_value(json_object_get(json_object_get(line, "job"), "raw_id"));
+    const json_int_t raw_id =
+        json_integer_value(json_object_get(json_object_get(line, "job"), "raw_id"));
     if (is_op(op, "requeue") && link_status(answer) == 202 && raw_id > 0 && raw_id < UINT32_MAX) {
         deliver->hold_job(deliver->context, (uint32_t)raw_id);
     }
@@ -132,8 +138,8 @@ static bool line_handle(struct deliver *deliver, const json_t *line, const json_
 {
     const json_t *op = json_object_get(line, "op");
     if (link_is_later(link_status(answer))) {
-        (void)snprintf(deliver->detail, sizeof deliver->detail, "the daemon answers %d %s", link_status(answer),
-                       link_code(answer));
+        (void)snprintf(deliver->detail, sizeof deliver->detail, "the daemon answers %d %s",
+                       link_status(answer), link_code(answer));
         return false;
     }
     if (is_op(op, "freeze")) {
@@ -144,7 +150,8 @@ static bool line_handle(struct deliver *deliver, const json_t *line, const json_
         done_handle(deliver, line, op, answer);
         return true;
     case LINE_CHARGE:
-        return instead_send(deliver, line, ops_charge(op, json_object_get(line, "job"), deliver->cluster));
+        return instead_send(deliver, line,
+                            ops_charge(op, json_object_get(line, "job"), deliver->cluster));
     case LINE_CORRECT:
         return instead_send(deliver, line, correct_of(op));
     case LINE_DROP:

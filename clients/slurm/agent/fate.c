@@ -11,7 +11,8 @@ static const struct row {
     struct fate fate;
 } rows[] = {
     {"PENDING", {FATE_PENDING, NULL, false}},
-    {"CONFIGURING", {FATE_RUNNING, NULL, false}}, /* nodes are booting: allocated, and Slurm's Elapsed counts it */
+    {"CONFIGURING",
+     {FATE_RUNNING, NULL, false}}, /* nodes are booting: allocated, and Slurm's Elapsed counts it */
     {"RUNNING", {FATE_RUNNING, NULL, false}},
     {"COMPLETING", {FATE_ENDING, NULL, true}}, /* its end stands; sacct has the true state */
     {"STAGE_OUT", {FATE_ENDING, NULL, true}},

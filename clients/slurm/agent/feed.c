@@ -33,7 +33,8 @@ static bool path_write(const struct feed *feed, char *path)
     char number[24];
     (void)snprintf(path, COREHOUR_URL_BYTES, "/v1/clusters");
     (void)snprintf(number, sizeof number, "%" PRId64, feed->after);
-    return corehour_url_segment(path, COREHOUR_URL_BYTES, feed->config.cluster.text) == COREHOUR_OK &&
+    return corehour_url_segment(path, COREHOUR_URL_BYTES, feed->config.cluster.text) ==
+               COREHOUR_OK &&
            corehour_url_append(path, COREHOUR_URL_BYTES, "/feed") == COREHOUR_OK &&
            corehour_url_query(path, COREHOUR_URL_BYTES, "after", number) == COREHOUR_OK &&
            corehour_url_query(path, COREHOUR_URL_BYTES, "wait_s", "20") == COREHOUR_OK;
@@ -94,7 +95,8 @@ static void *follow(void *context)
             corehour_client_destroy(client);
         }
         pause_ms = client_clock_mono_ms() - began_ms > PAUSE_LAST_MS ? PAUSE_FIRST_MS : pause_ms;
-        for (int64_t slept_ms = 0; slept_ms < pause_ms && !atomic_load(&feed->stops); slept_ms += 100) {
+        for (int64_t slept_ms = 0; slept_ms < pause_ms && !atomic_load(&feed->stops);
+             slept_ms += 100) {
             client_clock_sleep_ms(100);
         }
         pause_ms = pause_ms * 2 < PAUSE_LAST_MS ? pause_ms * 2 : PAUSE_LAST_MS;
@@ -114,7 +116,8 @@ struct feed *feed_start(const struct slurm_config *config, int64_t after)
     feed->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     atomic_init(&feed->stops, false);
     (void)pthread_mutex_init(&feed->lock, NULL);
-    if (feed->events == NULL || feed->fd < 0 || pthread_create(&feed->thread, NULL, follow, feed) != 0) {
+    if (feed->events == NULL || feed->fd < 0 ||
+        pthread_create(&feed->thread, NULL, follow, feed) != 0) {
         json_decref(feed->events);
         (void)close(feed->fd);
         free(feed);

@@ -25,6 +25,7 @@ bool link_open(const struct slurm_config *config,
         .ca_file = config->ca_file.text[0] == '\0' ? NULL : config->ca_file.text,
         .agent = "corehour-slurm",
         .deadline_ms = deadline_ms > 0 ? deadline_ms : 10000,
+        .try_ms = deadline_ms > 0 ? deadline_ms : 8000,
         .tries_max = 2,
     };
     const bool good = corehour_client_create(&options, ret_client, &error) == COREHOUR_OK;
@@ -48,7 +49,8 @@ const char *link_code(const json_t *answer)
 
 bool link_is_later(int status)
 {
-    return status == 401 || status == 408 || status == 424 || status == 429 || status >= 500 || status == 0;
+    return status == 401 || status == 408 || status == 424 || status == 429 || status >= 500 ||
+           status == 0;
 }
 
 /* Lines into an array. */
@@ -87,7 +89,10 @@ static char *ops_write(const json_t *ops, size_t *ret_bytes)
     return text;
 }
 
-json_t *link_batch(struct corehour_client *client, const json_t *ops, bool dry_run, char *ret_detail)
+json_t *link_batch(struct corehour_client *client,
+                   const json_t *ops,
+                   bool dry_run,
+                   char *ret_detail)
 {
     size_t bytes = 0;
     struct corehour_answer answer;
@@ -115,8 +120,8 @@ json_t *link_batch(struct corehour_client *client, const json_t *ops, bool dry_r
         answers = answers_read(answer.text);
     }
     if (answers == NULL || json_array_size(answers) != json_array_size(ops)) {
-        (void)snprintf(ret_detail, LINK_DETAIL_BYTES, "the daemon answered %d %s to a batch", answer.status,
-                       corehour_answer_code(&answer));
+        (void)snprintf(ret_detail, LINK_DETAIL_BYTES, "the daemon answered %d %s to a batch",
+                       answer.status, corehour_answer_code(&answer));
         json_decref(answers);
         answers = NULL;
     }
@@ -138,7 +143,10 @@ json_t *link_do(struct corehour_client *client, json_t *op, bool dry_run, char *
     return answer;
 }
 
-json_t *link_get(struct corehour_client *client, const char *path, int *ret_status, char *ret_detail)
+json_t *link_get(struct corehour_client *client,
+                 const char *path,
+                 int *ret_status,
+                 char *ret_detail)
 {
     struct corehour_answer answer;
     struct corehour_error error;

@@ -28,13 +28,19 @@ bool link_open(const struct slurm_config *config,
  * Returns a new array of answers, as many, each with `status`; NULL when no whole answer came or the batch itself was
  * refused, with ret_detail filled (503 and the like: try later).
  */
-json_t *link_batch(struct corehour_client *client, const json_t *ops, bool dry_run, char *ret_detail);
+json_t *link_batch(struct corehour_client *client,
+                   const json_t *ops,
+                   bool dry_run,
+                   char *ret_detail);
 
 /* One operation: its answer (new reference), or NULL as link_batch. */
 json_t *link_do(struct corehour_client *client, json_t *op, bool dry_run, char *ret_detail);
 
 /* GET: the body of a 200 (new reference); NULL otherwise, with ret_status (0: no answer) and ret_detail filled. */
-json_t *link_get(struct corehour_client *client, const char *path, int *ret_status, char *ret_detail);
+json_t *link_get(struct corehour_client *client,
+                 const char *path,
+                 int *ret_status,
+                 char *ret_detail);
 
 /* The answer's status and code ("" without). */
 int link_status(const json_t *answer);

@@ -11,15 +11,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clients/slurm/agent/columns.h"
 #include "clients/slurm/agent/ops.h"
 #include "clients/units.h"
 
 enum {
-    LOOK_FIRST_MS = 500,   /* doubling with each look without an end */
+    LOOK_FIRST_MS = 500, /* doubling with each look without an end */
     LOOK_LAST_MS = 60000,
-    YOUNG_S = 20, /* the queue alone shows all tasks of an array that was submitted within this time */
-    YOUNG_ALONE_S = 240, /* and, when slurmdbd is away, within this: MinJobAge is 300 s by default */
-    CONTRADICTED_S = 120, /* a record that ends this long before the job was seen running is not believed */
+    YOUNG_S =
+        20, /* the queue alone shows all tasks of an array that was submitted within this time */
+    YOUNG_ALONE_S =
+        240, /* and, when slurmdbd is away, within this: MinJobAge is 300 s by default */
+    CONTRADICTED_S =
+        120, /* a record that ends this long before the job was seen running is not believed */
 };
 
 /* ---- saying ---- */
@@ -74,13 +78,15 @@ static bool say_bind(struct observer *observer, struct roll_job *job)
     }
     (void)snprintf(id, sizeof id, "%" PRIu32, job->job_id);
     ops_job_key(job->job_id, job->submit_s, key, sizeof key);
-    job->is_bound = say_late_freeze(observer, job) && say(observer, job, 0, ops_bind(job->token.hold, id, key));
+    job->is_bound =
+        say_late_freeze(observer, job) && say(observer, job, 0, ops_bind(job->token.hold, id, key));
     return job->is_bound;
 }
 
 static bool say_release(struct observer *observer, const struct roll_job *job, const char *tasks)
 {
-    return say(observer, job, 0, ops_release(job->token.hold, tasks, "cancelled before it started"));
+    return say(observer, job, 0,
+               ops_release(job->token.hold, tasks, "cancelled before it started"));
 }
 
 /* ---- taking the rows ---- */
@@ -110,7 +116,9 @@ static void task_revive(struct roll_task *task)
     }
 }
 
-static void task_take(struct observer *observer, struct roll_task *task, const struct queue_job *row)
+static void task_take(struct observer *observer,
+                      struct roll_task *task,
+                      const struct queue_job *row)
 {
     task->raw_id = row->raw_id;
     task->kind = row->fate.kind;
@@ -162,12 +170,13 @@ static bool row_take(struct observer *observer, const struct queue_job *row)
     if (row->is_array && !is_one_index(row->indexes)) {
         job->has_rest = true;
         job->rest_seen = true;
-        if (row->fate.kind == FATE_ENDED && job->rest_look_ms == 0) {
+        if (row->fate.kind == FATE_ENDED && !job->rest_ended) {
             job->rest_look_ms = observer->now_ms;
         }
         return true;
     }
-    struct roll_task *task = roll_task_add(job, row->is_array ? (uint32_t)strtoul(row->indexes, NULL, 10) : 0);
+    struct roll_task *task =
+        roll_task_add(job, row->is_array ? (uint32_t)columns_number(row->indexes, 0) : 0);
     if (task == NULL) {
         return false;
     }
@@ -222,7 +231,10 @@ static bool is_due(const struct observer *observer, int64_t look_ms)
 }
 
 /* Tasks that the queue shows no more, or shows with another run than the open one, have ended. */
-static void task_choose(struct observer *observer, const struct roll_job *job, struct roll_task *task, struct ids *ids)
+static void task_choose(struct observer *observer,
+                        const struct roll_job *job,
+                        struct roll_task *task,
+                        struct ids *ids)
 {
     if (task->is_done) {
         return;
@@ -264,7 +276,8 @@ static int64_t look_again_ms(const struct observer *observer, int64_t looked)
 
 static bool is_of_job(const struct record *record, const struct roll_job *job)
 {
-    if (record->has_comment && (!record->is_ours || strcmp(record->token.hold, job->token.hold) != 0)) {
+    if (record->has_comment &&
+        (!record->is_ours || strcmp(record->token.hold, job->token.hold) != 0)) {
         return false;
     }
     return record->array_id == job->job_id && record->submit_s >= job->submit_s;
@@ -273,8 +286,9 @@ static bool is_of_job(const struct record *record, const struct roll_job *job)
 /* Whether the queue shows that another attempt follows this one. */
 static bool queue_follows(const struct roll_task *task, const struct record *record)
 {
-    return task->is_seen && (task->kind == FATE_PENDING ||
-                             (task->kind <= FATE_SUSPENDED && task->queue_start_s != record->start_s));
+    return task->is_seen &&
+           (task->kind == FATE_PENDING ||
+            (task->kind <= FATE_SUSPENDED && task->queue_start_s != record->start_s));
 }
 
 static bool end_say(struct observer *observer,
@@ -285,7 +299,8 @@ static bool end_say(struct observer *observer,
                     bool another)
 {
     const struct ops_run run = {job->token.hold, rank_of(job, task), attempt};
-    if (run.task < 0 || !say(observer, job, task->raw_id, ops_end(another ? "requeue" : "settle", &run, record))) {
+    if (run.task < 0 ||
+        !say(observer, job, task->raw_id, ops_end(another ? "requeue" : "settle", &run, record))) {
         return false;
     }
     task->closed = attempt + 1;
@@ -297,7 +312,9 @@ static bool end_say(struct observer *observer,
     return true;
 }
 
-static bool never_ran_say(struct observer *observer, const struct roll_job *job, struct roll_task *task)
+static bool never_ran_say(struct observer *observer,
+                          const struct roll_job *job,
+                          struct roll_task *task)
 {
     char tasks[24];
     (void)snprintf(tasks, sizeof tasks, "%" PRId64, rank_of(job, task));
@@ -331,8 +348,8 @@ static bool attempts_say(struct observer *observer,
         if (attempt >= task->closed && record->end_s + CONTRADICTED_S < task->last_run_s) {
             break; /* a repaired runaway ends at its start: for a person, see reconcile */
         }
-        if (attempt >= task->closed &&
-            !end_say(observer, job, task, attempt, record, !is_last || queue_follows(task, record))) {
+        if (attempt >= task->closed && !end_say(observer, job, task, attempt, record,
+                                                !is_last || queue_follows(task, record))) {
             return false;
         }
         attempt++;
@@ -358,10 +375,12 @@ static size_t rows_of_task(const struct roll_job *job,
             high = middle;
         }
     }
-    for (; low < records->count && records->rows[low].raw_id == task->raw_id && count < room; low++) {
+    for (; low < records->count && records->rows[low].raw_id == task->raw_id && count < room;
+         low++) {
         const struct record *record = &records->rows[low];
-        const bool is_its = !job->is_array || (is_one_index(record->indexes) && *record->indexes != '\0' &&
-                                               strtoul(record->indexes, NULL, 10) == task->index);
+        const bool is_its =
+            !job->is_array || (is_one_index(record->indexes) && *record->indexes != '\0' &&
+                               columns_number(record->indexes, -1) == (int64_t)task->index);
         if (is_its && is_of_job(record, job) &&
             (count == 0 || ret_rows[count - 1]->db_index != record->db_index)) {
             ret_rows[count++] = record;
@@ -391,20 +410,24 @@ static bool task_apply(struct observer *observer,
     }
     task->ranked = count > 0 ? task->restarts : task->ranked;
     const bool is_live = task->is_seen && task->kind <= FATE_SUSPENDED;
-    const bool is_open = task->started_s != 0 && (!is_live || task->started_s != task->queue_start_s);
-    const bool waits = !task->is_done && (!is_live || is_open || (task->closed < task->restarts && count == 0));
+    const bool is_open =
+        task->started_s != 0 && (!is_live || task->started_s != task->queue_start_s);
+    const bool waits =
+        !task->is_done && (!is_live || is_open || (task->closed < task->restarts && count == 0));
     task->look_ms = waits ? look_again_ms(observer, task->looked++) : 0;
     return true;
 }
 
 /* Rows of an array: indexes that are not known yet, tasks that have ended without the queue ever showing them. */
-static bool rest_row_apply(struct observer *observer, struct roll_job *job, const struct record *record)
+static bool rest_row_apply(struct observer *observer,
+                           struct roll_job *job,
+                           const struct record *record)
 {
     if (!indexes_add(&job->indexes, record->indexes, strlen(record->indexes))) {
         return true; /* nothing that could be numbered */
     }
     if (is_one_index(record->indexes)) {
-        struct roll_task *task = roll_task_add(job, (uint32_t)strtoul(record->indexes, NULL, 10));
+        struct roll_task *task = roll_task_add(job, (uint32_t)columns_number(record->indexes, 0));
         if (task == NULL) {
             return false;
         }
@@ -417,7 +440,9 @@ static bool rest_row_apply(struct observer *observer, struct roll_job *job, cons
 }
 
 /* Tasks of one row that were cancelled together before any of them started. */
-static bool rest_release(struct observer *observer, struct roll_job *job, const struct record *record)
+static bool rest_release(struct observer *observer,
+                         struct roll_job *job,
+                         const struct record *record)
 {
     struct indexes gone = {0};
     bool good = indexes_add(&gone, record->indexes, strlen(record->indexes));
@@ -429,7 +454,9 @@ static bool rest_release(struct observer *observer, struct roll_job *job, const 
     return good;
 }
 
-static bool rest_apply(struct observer *observer, struct roll_job *job, const struct records *records)
+static bool rest_apply(struct observer *observer,
+                       struct roll_job *job,
+                       const struct records *records)
 {
     bool good = true;
     bool found = false;
@@ -451,6 +478,7 @@ static bool rest_apply(struct observer *observer, struct roll_job *job, const st
         if (record->is_array && !is_one_index(record->indexes) && is_of_job(record, job) &&
             record_has_ended(record) && !record_has_run(record)) {
             good = rest_release(observer, job, record);
+            job->rest_ended = good;
         }
     }
     job->has_rest = job->rest_seen;
@@ -481,8 +509,8 @@ static bool ended_say(struct observer *observer)
     }
     if (ids.count > 0) {
         struct records records;
-        observer->records_failed =
-            !observer->records_read(observer->context, ids.values, ids.count, &records, observer->detail);
+        observer->records_failed = !observer->records_read(observer->context, ids.values, ids.count,
+                                                           &records, observer->detail);
         if (!observer->records_failed) {
             good = records_apply(observer, &records);
             records_fini(&records);
@@ -520,7 +548,8 @@ static bool run_say(struct observer *observer, const struct roll_job *job, struc
         return true;
     }
     const struct ops_run run = {job->token.hold, rank_of(job, task), task->closed};
-    if (!say(observer, job, task->raw_id, ops_pause(suspends ? "suspend" : "resume", &run, observer->now_s))) {
+    if (!say(observer, job, task->raw_id,
+             ops_pause(suspends ? "suspend" : "resume", &run, observer->now_s))) {
         return false;
     }
     task->is_suspended = suspends;
@@ -556,7 +585,8 @@ static void limits_follow(struct observer *observer, const struct queue *queue)
     for (size_t i = 0; i < queue->count; i++) {
         const struct queue_job *row = &queue->jobs[i];
         struct roll_job *job = row->is_ours ? roll_find(&observer->roll, row->token.hold) : NULL;
-        if (job == NULL || !job->is_bound || row->time_limit_s == job->time_limit_s || row->fate.kind > FATE_SUSPENDED) {
+        if (job == NULL || !job->is_bound || row->time_limit_s == job->time_limit_s ||
+            row->fate.kind > FATE_SUSPENDED) {
             continue;
         }
         job->time_limit_s = row->time_limit_s;
@@ -601,7 +631,8 @@ bool observe_round(struct observer *observer, const struct queue *queue)
 
 static bool is_alive(const struct roll_task *task)
 {
-    return task->started_s != 0 && !task->is_suspended && task->is_seen && task->kind == FATE_RUNNING;
+    return task->started_s != 0 && !task->is_suspended && task->is_seen &&
+           task->kind == FATE_RUNNING;
 }
 
 json_t *observe_heartbeat(const struct observer *observer,
@@ -620,9 +651,9 @@ json_t *observe_heartbeat(const struct observer *observer,
             if (!is_alive(task) || seen++ < skip || json_array_size(runs) >= count) {
                 continue;
             }
-            (void)json_array_append_new(runs, json_pack("{s:s, s:I, s:I}", "hold", job->token.hold, "task",
-                                                        (json_int_t)rank_of(job, task), "attempt",
-                                                        (json_int_t)task->closed));
+            (void)json_array_append_new(runs, json_pack("{s:s, s:I, s:I}", "hold", job->token.hold,
+                                                        "task", (json_int_t)rank_of(job, task),
+                                                        "attempt", (json_int_t)task->closed));
         }
     }
     *ret_runs = json_array_size(runs);

@@ -23,10 +23,10 @@ struct observer {
     struct outbox *outbox;
     observe_records_fn records_read;
     void *context;
-    const char *spool_dir; /* of what the plugin let through */
-    int64_t now_ms;        /* monotonic */
-    int64_t now_s;         /* since 1970 */
-    bool records_failed;   /* in the last round that needed them: slurmdbd is away */
+    const char *spool_dir;            /* of what the plugin let through */
+    int64_t now_ms;                   /* monotonic */
+    int64_t now_s;                    /* since 1970 */
+    bool records_failed;              /* in the last round that needed them: slurmdbd is away */
     char detail[OUTBOX_DETAIL_BYTES]; /* why */
 };
 

@@ -28,7 +28,8 @@ struct outbox {
 
 static bool fail(char *ret_detail, const char *what, const char *name)
 {
-    (void)snprintf(ret_detail, OUTBOX_DETAIL_BYTES, "%s %s: %s", what, name, strerrordesc_np(errno));
+    (void)snprintf(ret_detail, OUTBOX_DETAIL_BYTES, "%s %s: %s", what, name,
+                   strerrordesc_np(errno));
     return false;
 }
 
@@ -98,7 +99,8 @@ static bool folder_open(struct outbox *outbox, const char *state_dir, char *ret_
     }
     if (flock(outbox->lock_fd, LOCK_EX | LOCK_NB) != 0) {
         (void)snprintf(ret_detail, OUTBOX_DETAIL_BYTES,
-                       "another agent uses %s: one agent a cluster, stop the other first", state_dir);
+                       "another agent uses %s: one agent a cluster, stop the other first",
+                       state_dir);
         return false;
     }
     return true;
@@ -188,14 +190,16 @@ void outbox_close(struct outbox *outbox)
 
 bool outbox_append(struct outbox *outbox, const json_t *op, const json_t *job)
 {
-    json_t *line = json_pack("{s:I, s:O, s:O?}", "n", (json_int_t)outbox->next, "op", op, "job", job);
+    json_t *line =
+        json_pack("{s:I, s:O, s:O?}", "n", (json_int_t)outbox->next, "op", op, "job", job);
     char *text = line == NULL ? NULL : json_dumps(line, JSON_COMPACT);
     char *whole = NULL;
     const int bytes = text == NULL ? -1 : asprintf(&whole, "%s\n", text);
     free(text);
     bool good = bytes > 0 && write_all(outbox->fd, whole, (size_t)bytes);
     if (!good && bytes > 0 && ftruncate(outbox->fd, outbox->bytes) != 0) {
-        outbox->dirty = true; /* a half line stays: the next reading ends there, and what follows is said again */
+        outbox->dirty =
+            true; /* a half line stays: the next reading ends there, and what follows is said again */
     }
     free(bytes > 0 ? whole : NULL);
     if (good && json_array_append(outbox->waiting, line) == 0) {
@@ -268,8 +272,8 @@ void outbox_reject(struct outbox *outbox, const json_t *line, const json_t *answ
 {
     json_t *both = json_pack("{s:O, s:O?}", "line", line, "answer", answer);
     char *text = both == NULL ? NULL : json_dumps(both, JSON_COMPACT);
-    const int fd =
-        openat(outbox->folder_fd, "rejected.ndjson", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const int fd = openat(outbox->folder_fd, "rejected.ndjson",
+                          O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (fd >= 0 && text != NULL) {
         (void)(write_all(fd, text, strlen(text)) && write_all(fd, "\n", 1) && fdatasync(fd) == 0);
     }

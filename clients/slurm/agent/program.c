@@ -30,20 +30,42 @@ struct pipe_text {
     bool cut;
 };
 
-void program_environment_set(void)
+/* Variables that a child gets from here or not at all. */
+static const char *const settings[] = {"SLURM_TIME_FORMAT=%s", "SLURM_BITSTR_LEN=0", "TZ=UTC",
+                                       "LC_ALL=C"};
+static const char *const passed_over[] = {
+    "SLURM_TIME_FORMAT=", "SLURM_BITSTR_LEN=", "TZ=", "LC_ALL=", "SQUEUE_", "SACCT_",
+    "SLURM_CLUSTERS=",    "COREHOUR_TOKEN="};
+
+static bool is_passed_over(const char *variable)
 {
-    static const char *const settings[][2] = {
-        {"SLURM_TIME_FORMAT", "%s"}, {"SLURM_BITSTR_LEN", "0"}, {"TZ", "UTC"}, {"LC_ALL", "C"},
-    };
-    static const char *const defaults[] = {"SQUEUE_FORMAT", "SQUEUE_FORMAT2", "SQUEUE_STATES",
-                                           "SQUEUE_SORT",   "SQUEUE_USERS",   "SQUEUE_PARTITION",
-                                           "SQUEUE_ALL",    "SACCT_FORMAT",   "SLURM_CLUSTERS"};
-    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
-        (void)setenv(settings[i][0], settings[i][1], 1); /* NOLINT(concurrency-mt-unsafe): before any thread */
+    for (size_t i = 0; i < sizeof passed_over / sizeof passed_over[0]; i++) {
+        if (strncmp(variable, passed_over[i], strlen(passed_over[i])) == 0) {
+            return true;
+        }
     }
-    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
-        (void)unsetenv(defaults[i]); /* NOLINT(concurrency-mt-unsafe) */
+    return false;
+}
+
+/* The child's environment: an array of borrowed texts, to be freed with free(). */
+static char **environment_create(void)
+{
+    size_t count = 0;
+    while (environ[count] != NULL) {
+        count++;
     }
+    const size_t own = sizeof settings / sizeof settings[0];
+    char **variables = calloc(count + own + 1, sizeof(*variables));
+    size_t kept = 0;
+    for (size_t i = 0; variables != NULL && i < count; i++) {
+        if (!is_passed_over(environ[i])) {
+            variables[kept++] = environ[i];
+        }
+    }
+    for (size_t i = 0; variables != NULL && i < own; i++) {
+        variables[kept++] = (char *)(uintptr_t)settings[i];
+    }
+    return variables;
 }
 
 static bool text_reserve(struct pipe_text *into, size_t more_bytes)
@@ -145,12 +167,16 @@ static pid_t child_start(const char *const argv[], const int out[2], const int e
     (void)posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     (void)posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
     (void)posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
-    const int failed =
-        posix_spawnp(&pid, argv[0], &actions, &attributes, (char *const *)(uintptr_t)argv, environ);
+    char **variables = environment_create();
+    const int failed = variables == NULL ? ENOMEM
+                                         : posix_spawnp(&pid, argv[0], &actions, &attributes,
+                                                        (char *const *)(uintptr_t)argv, variables);
+    free(variables);
     (void)posix_spawnattr_destroy(&attributes);
     (void)posix_spawn_file_actions_destroy(&actions);
     if (failed != 0) {
-        (void)snprintf(detail, PROGRAM_DETAIL_BYTES, "%.80s cannot be run: %s", argv[0], strerrordesc_np(failed));
+        (void)snprintf(detail, PROGRAM_DETAIL_BYTES, "%.80s cannot be run: %s", argv[0],
+                       strerrordesc_np(failed));
         return -1;
     }
     return pid;
@@ -182,7 +208,8 @@ static bool child_follow(pid_t pid,
         return true;
     }
     if (output->detail[0] == '\0') {
-        (void)snprintf(output->detail, sizeof output->detail, "%.80s ended with status %d", name, status);
+        (void)snprintf(output->detail, sizeof output->detail, "%.80s ended with status %d", name,
+                       status);
     }
     return false;
 }
@@ -208,7 +235,8 @@ bool program_run(const char *const argv[], int64_t wait_ms, struct program_outpu
         out[1] = -1;
         err[1] = -1;
     } else {
-        (void)snprintf(ret_output->detail, sizeof ret_output->detail, "no pipe: %s", strerrordesc_np(errno));
+        (void)snprintf(ret_output->detail, sizeof ret_output->detail, "no pipe: %s",
+                       strerrordesc_np(errno));
     }
     for (int i = 0; i < 2; i++) {
         if (out[i] >= 0) {

@@ -17,17 +17,13 @@ enum { PROGRAM_DETAIL_BYTES = 320 };
 struct program_output {
     char *text; /* standard output, NUL-terminated */
     size_t text_bytes;
-    char detail[PROGRAM_DETAIL_BYTES]; /* the last line of its standard error, or why it did not run */
+    char detail
+        [PROGRAM_DETAIL_BYTES]; /* the last line of its standard error, or why it did not run */
 };
 
 /*
- * Sets what makes Slurm's commands print in one way: times as seconds since 1970, array expressions at full
- * length, no user defaults. Changes the environment: call it once, before there are threads.
- */
-void program_environment_set(void);
-
-/*
- * Runs argv[0] (searched in PATH) and waits for it, at most wait_ms, then kills it.
+ * Runs argv[0] (searched in PATH) with the environment of this process, in which what changes how Slurm's commands print is
+ * replaced: times are seconds since 1970, array expressions whole, no user's defaults. Waits for it, at most wait_ms, then kills it.
  *
  * argv: ends with NULL, borrowed. wait_ms: 1 or more. ret_output: always set, to be freed by program_output_fini.
  * Returns true when the command exited 0 and printed no more than 256 MiB; else false, with output->detail set.

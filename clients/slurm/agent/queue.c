@@ -29,9 +29,10 @@ enum {
     AT__COUNT
 };
 
-const char queue_columns[] = "JobID:|,JobArrayID:|,State:|,SubmitTime:|,StartTime:|,RestartCnt:|,tres-alloc:|,"
-                             "PriorityLong:|,Reason:|,TimeLimit:|,Account:|,UserName:|,Partition:|,QOS:|,"
-                             "admin_comment:|";
+const char queue_columns[] =
+    "JobID:|,JobArrayID:|,State:|,SubmitTime:|,StartTime:|,RestartCnt:|,tres-alloc:|,"
+    "PriorityLong:|,Reason:|,TimeLimit:|,Account:|,UserName:|,Partition:|,QOS:|,"
+    "admin_comment:|";
 
 /* "8_3", "8_[5,7%2]", "9+1", "5": the array's number and indexes. */
 static bool job_id_read(char *text, struct queue_job *job)
@@ -92,7 +93,8 @@ static size_t lines_count(const char *text)
 
 bool queue_parse(char *text, struct queue *ret_queue)
 {
-    struct queue queue = {.text = text, .jobs = calloc(lines_count(text), sizeof(struct queue_job))};
+    struct queue queue = {.text = text,
+                          .jobs = calloc(lines_count(text), sizeof(struct queue_job))};
     char *columns[AT__COUNT];
     char *at = text;
     if (queue.jobs == NULL) {

@@ -20,15 +20,16 @@ struct queue_job {
     uint32_t raw_id;   /* Slurm's number of this row; an array's last task has the array's own */
     uint32_t array_id; /* of the whole array; raw_id when it is none */
     bool is_array;
-    char *indexes; /* expression of an array's row ("5,7,9%2", "3"); "" when it is none. Points into the queue's text */
-    char *tres;    /* allocated, or asked for while it pends. Points into the queue's text */
+    char *
+        indexes; /* expression of an array's row ("5,7,9%2", "3"); "" when it is none. Points into the queue's text */
+    char *tres;  /* allocated, or asked for while it pends. Points into the queue's text */
     char state[QUEUE_STATE_BYTES];
     char reason[QUEUE_STATE_BYTES];
     struct fate fate;
     int64_t submit_s; /* of a requeued job the time of the requeue */
     int64_t start_s;  /* 0: not started. Of a pending job Slurm's plan, if any */
     int64_t restarts;
-    int64_t priority; /* 0: held */
+    int64_t priority;     /* 0: held */
     int64_t time_limit_s; /* 0: none */
     char account[QUEUE_NAME_BYTES];
     char user[QUEUE_NAME_BYTES];

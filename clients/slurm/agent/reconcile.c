@@ -5,9 +5,11 @@
 #include "clients/slurm/agent/reconcile.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "clients/slurm/agent/columns.h"
 #include "clients/slurm/agent/indexes.h"
 #include "clients/slurm/agent/logs.h"
 #include "clients/slurm/agent/ops.h"
@@ -17,14 +19,16 @@
 #include "clients/url.h"
 
 enum {
-    SEEN_LATER_S = 120, /* a record that ends this long before the ledger last heard of the job is not believed */
-    OUTAGE_TAIL_S = 60, /* ends recorded this long after the controller came back may be its own time */
-    YOUNG_S = 15,       /* a job that has just been submitted is left alone */
+    SEEN_LATER_S =
+        120, /* a record that ends this long before the ledger last heard of the job is not believed */
+    OUTAGE_TAIL_S =
+        60,       /* ends recorded this long after the controller came back may be its own time */
+    YOUNG_S = 15, /* a job that has just been submitted is left alone */
 };
 
 struct subject {
     struct token token;
-    json_t *hold; /* in full, with its runs; NULL: the ledger does not know it */
+    json_t *hold;    /* in full, with its runs; NULL: the ledger does not know it */
     uint32_t job_id; /* 0: not bound */
     int64_t submit_s;
     bool is_live; /* in the queue, not ended */
@@ -56,17 +60,21 @@ struct finding {
 static void tell(struct reconcile *reconcile, const struct finding *finding)
 {
     if (reconcile->is_quiet) {
-        logs_say(4, "reconcile: job %s hold %s: %s: %s", finding->job, finding->hold, finding->what, finding->action);
+        logs_say(4, "reconcile: job %s hold %s: %s: %s", finding->job, finding->hold, finding->what,
+                 finding->action);
         return;
     }
     if (reconcile->repaired + reconcile->listed == 0) {
         (void)fprintf(reconcile->out, "%-20s %-42s %-50s %s\n", "JOB", "HOLD", "WHAT", "ACTION");
     }
-    (void)fprintf(reconcile->out, "%-20s %-42s %-50s %s\n", finding->job, finding->hold, finding->what,
-                  finding->action);
+    (void)fprintf(reconcile->out, "%-20s %-42s %-50s %s\n", finding->job, finding->hold,
+                  finding->what, finding->action);
 }
 
-static void list(struct pass *pass, const char *job, const struct subject *subject, const char *what)
+static void list(struct pass *pass,
+                 const char *job,
+                 const struct subject *subject,
+                 const char *what)
 {
     const struct finding finding = {job, subject->token.hold, what, "listed: look into it"};
     tell(pass->reconcile, &finding);
@@ -74,7 +82,11 @@ static void list(struct pass *pass, const char *job, const struct subject *subje
 }
 
 /* Repairs by an operation, or says that it would. Takes `op` over. Returns false when the ledger is away. */
-static bool repair(struct pass *pass, const char *job, const struct subject *subject, const char *what, json_t *op)
+static bool repair(struct pass *pass,
+                   const char *job,
+                   const struct subject *subject,
+                   const char *what,
+                   json_t *op)
 {
     struct reconcile *reconcile = pass->reconcile;
     char action[200];
@@ -82,8 +94,9 @@ static bool repair(struct pass *pass, const char *job, const struct subject *sub
     json_t *answer = link_do(reconcile->client, op, reconcile->is_dry_run, reconcile->detail);
     const int status = link_status(answer);
     const bool good = status >= 200 && status < 300;
-    (void)snprintf(action, sizeof action, good ? "%s%s" : "%s%s refused: %d %s", reconcile->is_dry_run ? "would " : "",
-                   name == NULL ? "" : name, status, link_code(answer));
+    (void)snprintf(action, sizeof action, good ? "%s%s" : "%s%s refused: %d %s",
+                   reconcile->is_dry_run ? "would " : "", name == NULL ? "" : name, status,
+                   link_code(answer));
     if (answer != NULL) {
         const struct finding finding = {job, subject->token.hold, what, action};
         tell(reconcile, &finding);
@@ -142,12 +155,17 @@ static struct subject *subject_add(struct subjects *subjects, const struct token
 /* "8@1796058251" of a bound hold. */
 static void key_read(struct subject *subject, const json_t *hold)
 {
-    char *end = NULL;
+    char id[24];
     const char *key = text_of(hold, "job_key");
-    const unsigned long id = strtoul(key, &end, 10);
-    if (end != key && *end == '@' && id < UINT32_MAX) {
-        subject->job_id = (uint32_t)id;
-        subject->submit_s = strtoll(end + 1, NULL, 10);
+    const char *at = strchr(key, '@');
+    if (at == NULL || at - key >= (ptrdiff_t)sizeof id) {
+        return;
+    }
+    (void)snprintf(id, sizeof id, "%.*s", (int)(at - key), key);
+    const int64_t number = columns_number(id, 0);
+    if (number > 0 && number < UINT32_MAX) {
+        subject->job_id = (uint32_t)number;
+        subject->submit_s = columns_number(at + 1, 0);
     }
 }
 
@@ -159,7 +177,8 @@ static bool holds_take(struct pass *pass, const json_t *page)
     {
         struct token token = {0};
         (void)snprintf(token.hold, sizeof token.hold, "%s", text_of(hold, "id"));
-        if (pass->reconcile->skip != NULL && pass->reconcile->skip(pass->reconcile->context, token.hold)) {
+        if (pass->reconcile->skip != NULL &&
+            pass->reconcile->skip(pass->reconcile->context, token.hold)) {
             continue;
         }
         struct subject *subject = subject_add(&pass->subjects, &token);
@@ -178,9 +197,11 @@ static bool holds_read(struct pass *pass, const char *state)
     do {
         char path[COREHOUR_URL_BYTES] = "/v1/holds";
         int status;
-        if (corehour_url_query(path, sizeof path, "cluster", pass->reconcile->cluster) != COREHOUR_OK ||
+        if (corehour_url_query(path, sizeof path, "cluster", pass->reconcile->cluster) !=
+                COREHOUR_OK ||
             corehour_url_query(path, sizeof path, "state", state) != COREHOUR_OK ||
-            (*next != '\0' && corehour_url_query(path, sizeof path, "page_token", next) != COREHOUR_OK)) {
+            (*next != '\0' &&
+             corehour_url_query(path, sizeof path, "page_token", next) != COREHOUR_OK)) {
             return false;
         }
         json_t *page = link_get(pass->reconcile->client, path, &status, pass->reconcile->detail);
@@ -213,8 +234,10 @@ static bool window_take(struct pass *pass)
     struct reconcile *reconcile = pass->reconcile;
     for (size_t i = 0; i < pass->window.count; i++) {
         const struct record *record = &pass->window.rows[i];
-        const bool is_wanted = reconcile->since_s > 0 && record->is_ours && record->end_s >= reconcile->since_s;
-        if (!is_wanted || (reconcile->skip != NULL && reconcile->skip(reconcile->context, record->token.hold))) {
+        const bool is_wanted =
+            reconcile->since_s > 0 && record->is_ours && record->end_s >= reconcile->since_s;
+        if (!is_wanted ||
+            (reconcile->skip != NULL && reconcile->skip(reconcile->context, record->token.hold))) {
             continue;
         }
         struct subject *subject = subject_add(&pass->subjects, &record->token);
@@ -232,7 +255,8 @@ static void unbound_take(struct pass *pass)
 {
     for (size_t i = 0; i < pass->window.count; i++) {
         const struct record *record = &pass->window.rows[i];
-        struct subject *subject = record->is_ours ? subject_find(&pass->subjects, record->token.hold) : NULL;
+        struct subject *subject =
+            record->is_ours ? subject_find(&pass->subjects, record->token.hold) : NULL;
         if (subject != NULL && subject->job_id == 0) {
             subject->job_id = record->array_id;
         }
@@ -244,7 +268,8 @@ static void queue_take(struct pass *pass)
     const struct queue *queue = pass->reconcile->queue;
     for (size_t i = 0; i < queue->count; i++) {
         const struct queue_job *row = &queue->jobs[i];
-        struct subject *subject = row->is_ours ? subject_find(&pass->subjects, row->token.hold) : NULL;
+        struct subject *subject =
+            row->is_ours ? subject_find(&pass->subjects, row->token.hold) : NULL;
         if (subject != NULL) {
             subject->is_live = subject->is_live || row->fate.kind <= FATE_ENDING;
             subject->job_id = row->array_id;
@@ -274,7 +299,8 @@ static bool records_take(struct pass *pass)
         }
     }
     if (good && count > 0) {
-        good = records_read_ids(pass->reconcile->sacct, ids, count, &pass->records, pass->reconcile->detail);
+        good = records_read_ids(pass->reconcile->sacct, ids, count, &pass->records,
+                                pass->reconcile->detail);
     }
     free(ids);
     pass->by_array = good ? calloc(pass->records.count + 1, sizeof(*pass->by_array)) : NULL;
@@ -297,7 +323,9 @@ struct attempt {
     bool another; /* another attempt follows */
 };
 
-static json_t *end_op(const char *verb, const struct subject *subject, const struct attempt *attempt)
+static json_t *end_op(const char *verb,
+                      const struct subject *subject,
+                      const struct attempt *attempt)
 {
     const struct ops_run run = {subject->token.hold, attempt->task, attempt->number};
     return ops_end(verb, &run, attempt->record);
@@ -323,7 +351,8 @@ static const json_t *run_find(const json_t *hold, const struct attempt *attempt)
 static void job_text(const struct record *record, char *ret_text, size_t size_bytes)
 {
     if (record->is_array) {
-        (void)snprintf(ret_text, size_bytes, "%" PRIu32 "_%.12s", record->array_id, record->indexes);
+        (void)snprintf(ret_text, size_bytes, "%" PRIu32 "_%.12s", record->array_id,
+                       record->indexes);
     } else {
         (void)snprintf(ret_text, size_bytes, "%" PRIu32, record->raw_id);
     }
@@ -337,14 +366,17 @@ static bool is_in_outage(const struct reconcile *reconcile, const struct record 
     {
         const int64_t from_s = json_integer_value(json_object_get(outage, "from"));
         const int64_t to_s = json_integer_value(json_object_get(outage, "to"));
-        if (record->start_s < from_s && record->end_s >= to_s - 5 && record->end_s <= to_s + OUTAGE_TAIL_S) {
+        if (record->start_s < from_s && record->end_s >= to_s - 5 &&
+            record->end_s <= to_s + OUTAGE_TAIL_S) {
             return true;
         }
     }
     return false;
 }
 
-static bool uncharged_judge(struct pass *pass, const struct subject *subject, const struct attempt *attempt)
+static bool uncharged_judge(struct pass *pass,
+                            const struct subject *subject,
+                            const struct attempt *attempt)
 {
     const struct record *record = attempt->record;
     char id[COREHOUR_ID_BYTES];
@@ -361,11 +393,13 @@ static bool uncharged_judge(struct pass *pass, const struct subject *subject, co
     }
     job_text(record, job, sizeof job);
     ops_job_key(record->array_id, subject->submit_s, key, sizeof key);
-    const struct ops_job about = {key, record->account, record->user, record->partition, record->qos, record->raw_id, true};
+    const struct ops_job about = {key,         record->account, record->user, record->partition,
+                                  record->qos, record->raw_id,  true};
     json_t *op = end_op("settle", subject, attempt);
     json_t *shown = ops_job_json(&about);
     const bool good = repair(pass, job, subject,
-                             subject->token.is_open ? "let through, not charged" : "ran, and the ledger knows no such hold",
+                             subject->token.is_open ? "let through, not charged"
+                                                    : "ran, and the ledger knows no such hold",
                              ops_charge(op, shown, pass->reconcile->cluster));
     json_decref(op);
     json_decref(shown);
@@ -373,7 +407,9 @@ static bool uncharged_judge(struct pass *pass, const struct subject *subject, co
 }
 
 /* The run is settled: with the same facts? */
-static bool settled_judge(struct pass *pass, const struct subject *subject, const struct attempt *attempt)
+static bool settled_judge(struct pass *pass,
+                          const struct subject *subject,
+                          const struct attempt *attempt)
 {
     char job[40];
     json_t *op = end_op("settle", subject, attempt);
@@ -386,10 +422,13 @@ static bool settled_judge(struct pass *pass, const struct subject *subject, cons
     if (!there || !differs) {
         return there;
     }
-    return repair(pass, job, subject, "charged by other facts than Slurm's record", end_op("correct", subject, attempt));
+    return repair(pass, job, subject, "charged by other facts than Slurm's record",
+                  end_op("correct", subject, attempt));
 }
 
-static bool run_judge(struct pass *pass, const struct subject *subject, const struct attempt *attempt)
+static bool run_judge(struct pass *pass,
+                      const struct subject *subject,
+                      const struct attempt *attempt)
 {
     const struct record *record = attempt->record;
     char job[40];
@@ -418,7 +457,8 @@ static bool run_judge(struct pass *pass, const struct subject *subject, const st
 
 static bool is_of(const struct record *record, const struct subject *subject)
 {
-    if (record->has_comment && (!record->is_ours || strcmp(record->token.hold, subject->token.hold) != 0)) {
+    if (record->has_comment &&
+        (!record->is_ours || strcmp(record->token.hold, subject->token.hold) != 0)) {
         return false;
     }
     return record->submit_s >= subject->submit_s;
@@ -429,14 +469,17 @@ static bool is_open_state(const json_t *hold)
     static const char *const open[] = {"waiting", "frozen"};
     for (size_t i = 0; i < sizeof open / sizeof open[0]; i++) {
         if (strcmp(text_of(hold, "state"), open[i]) == 0 ||
-            json_integer_value(json_object_get(json_object_get(hold, "task_states"), open[i])) > 0) {
+            json_integer_value(json_object_get(json_object_get(hold, "task_states"), open[i])) >
+                0) {
             return true;
         }
     }
     return false;
 }
 
-static bool unstarted_judge(struct pass *pass, const struct subject *subject, const struct attempt *attempt)
+static bool unstarted_judge(struct pass *pass,
+                            const struct subject *subject,
+                            const struct attempt *attempt)
 {
     char job[40];
     char tasks[24];
@@ -444,7 +487,8 @@ static bool unstarted_judge(struct pass *pass, const struct subject *subject, co
         return true;
     }
     (void)snprintf(tasks, sizeof tasks, "%" PRId64, attempt->task);
-    json_t *op = ops_release(subject->token.hold, attempt->record->is_array ? tasks : NULL, "cancelled before it started");
+    json_t *op = ops_release(subject->token.hold, attempt->record->is_array ? tasks : NULL,
+                             "cancelled before it started");
     json_t *answer = link_do(pass->reconcile->client, op, true, pass->reconcile->detail);
     const bool there = answer != NULL;
     const bool frees = json_integer_value(json_object_get(answer, "refunded_mcs")) > 0 ||
@@ -472,7 +516,8 @@ static bool task_judge(struct pass *pass,
         if (!record_has_ended(rows[i])) {
             job_text(rows[i], job, sizeof job);
             if (!subject->is_live) {
-                list(pass, job, subject, "runaway: Slurm knows no end of it, and its queue no such job");
+                list(pass, job, subject,
+                     "runaway: Slurm knows no end of it, and its queue no such job");
             }
             return true;
         }
@@ -500,10 +545,12 @@ static bool tasks_judge(struct pass *pass,
                         size_t count)
 {
     struct indexes indexes = {0};
-    const int64_t tasks = subject->hold == NULL ? 0 : json_integer_value(json_object_get(subject->hold, "tasks"));
+    const int64_t tasks =
+        subject->hold == NULL ? 0 : json_integer_value(json_object_get(subject->hold, "tasks"));
     bool good = true;
     for (size_t i = 0; i < count; i++) {
-        (void)(rows[i]->is_array && indexes_add(&indexes, rows[i]->indexes, strlen(rows[i]->indexes)));
+        (void)(rows[i]->is_array &&
+               indexes_add(&indexes, rows[i]->indexes, strlen(rows[i]->indexes)));
     }
     if (tasks > 1 && (int64_t)indexes.count != tasks) {
         char job[40];
@@ -517,10 +564,12 @@ static bool tasks_judge(struct pass *pass,
                strcmp(rows[end]->indexes, rows[first]->indexes) == 0) {
             end++;
         }
-        const bool single = rows[first]->indexes[strspn(rows[first]->indexes, "0123456789")] == '\0';
-        const int64_t rank = !rows[first]->is_array || !single
-                                 ? 0
-                                 : indexes_rank(&indexes, (uint32_t)strtoul(rows[first]->indexes, NULL, 10));
+        const bool single =
+            rows[first]->indexes[strspn(rows[first]->indexes, "0123456789")] == '\0';
+        const int64_t rank =
+            !rows[first]->is_array || !single
+                ? 0
+                : indexes_rank(&indexes, (uint32_t)columns_number(rows[first]->indexes, 0));
         if (single) {
             good = task_judge(pass, subject, rank, rows + first, end - first);
         }
@@ -537,7 +586,8 @@ static bool recordless_judge(struct pass *pass, const struct subject *subject)
 {
     char job[24] = "-";
     const int64_t created_s = time_of(subject->hold, "created_at");
-    if (subject->hold == NULL || subject->is_live || !json_is_string(json_object_get(subject->hold, "state"))) {
+    if (subject->hold == NULL || subject->is_live ||
+        !json_is_string(json_object_get(subject->hold, "state"))) {
         return true;
     }
     if (subject->job_id != 0) {
@@ -548,7 +598,8 @@ static bool recordless_judge(struct pass *pass, const struct subject *subject)
     if (pass->reconcile->now_s - created_s < pass->reconcile->orphan_s) {
         return true;
     }
-    return repair(pass, job, subject, "no job came of it", ops_release(subject->token.hold, NULL, "no job came of it"));
+    return repair(pass, job, subject, "no job came of it",
+                  ops_release(subject->token.hold, NULL, "no job came of it"));
 }
 
 /* A live job whose hold is not bound: nobody has told the ledger of it. */
@@ -563,7 +614,8 @@ static bool live_judge(struct pass *pass, const struct subject *subject, const s
     }
     (void)snprintf(id, sizeof id, "%" PRIu32, subject->job_id);
     ops_job_key(subject->job_id, first->submit_s, key, sizeof key);
-    return repair(pass, id, subject, "not bound to its job", ops_bind(subject->token.hold, id, key));
+    return repair(pass, id, subject, "not bound to its job",
+                  ops_bind(subject->token.hold, id, key));
 }
 
 static bool subject_judge(struct pass *pass, struct subject *subject)
@@ -583,7 +635,8 @@ static bool subject_judge(struct pass *pass, struct subject *subject)
     pass->reconcile->compared++;
     if (good) {
         good = live_judge(pass, subject, count > 0 ? rows[0] : NULL) &&
-               (count == 0 ? recordless_judge(pass, subject) : tasks_judge(pass, subject, rows, count));
+               (count == 0 ? recordless_judge(pass, subject)
+                           : tasks_judge(pass, subject, rows, count));
     }
     free(rows);
     return good;
@@ -604,7 +657,8 @@ static bool gather(struct pass *pass)
     for (size_t i = 0; i < pass->subjects.count; i++) {
         needs_window = needs_window || pass->subjects.items[i].job_id == 0;
     }
-    if (needs_window && !records_read_since(reconcile->sacct, since_s, &pass->window, reconcile->detail)) {
+    if (needs_window &&
+        !records_read_since(reconcile->sacct, since_s, &pass->window, reconcile->detail)) {
         return false;
     }
     unbound_take(pass);

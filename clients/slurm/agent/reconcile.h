@@ -16,13 +16,13 @@
 struct reconcile {
     struct corehour_client *client;
     const char *cluster;
-    const char *sacct;       /* the command */
+    const char *sacct; /* the command */
     const struct queue *queue;
     int64_t now_s;
-    int64_t since_s;         /* ended jobs from then on are compared too; 0: open holds only */
-    int64_t orphan_s;        /* an unbound hold is an orphan after this */
-    bool is_dry_run;         /* tell, do nothing */
-    bool is_quiet;           /* log lines instead of a table */
+    int64_t since_s;  /* ended jobs from then on are compared too; 0: open holds only */
+    int64_t orphan_s; /* an unbound hold is an orphan after this */
+    bool is_dry_run;  /* tell, do nothing */
+    bool is_quiet;    /* log lines instead of a table */
     bool (*skip)(void *context, const char *hold); /* holds that somebody else is at; NULL: none */
     void *context;
     json_t *outages; /* [{"from": s, "to": s}] of the controller; borrowed, may be NULL */

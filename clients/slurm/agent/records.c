@@ -31,8 +31,9 @@ enum {
     AT__COUNT
 };
 
-const char records_columns[] = "JobIDRaw,JobID,State,Submit,Start,End,ElapsedRaw,Suspended,AllocTRES,DBIndex,"
-                               "Account,User,Partition,QOS,NodeList,AdminComment";
+const char records_columns[] =
+    "JobIDRaw,JobID,State,Submit,Start,End,ElapsedRaw,Suspended,AllocTRES,DBIndex,"
+    "Account,User,Partition,QOS,NodeList,AdminComment";
 
 /* How many ids one call of sacct asks for. */
 enum { IDS_PER_CALL = 500 };
@@ -112,7 +113,8 @@ static size_t lines_count(const char *text)
 
 bool records_parse(char *text, struct records *ret_records)
 {
-    struct records records = {.text = text, .rows = calloc(lines_count(text), sizeof(struct record))};
+    struct records records = {.text = text,
+                              .rows = calloc(lines_count(text), sizeof(struct record))};
     char *columns[AT__COUNT];
     char *at = text;
     if (records.rows == NULL) {
@@ -148,7 +150,8 @@ static bool sacct_run(const char *const argv[], char **ret_text, char *ret_detai
 /* One call's output, appended to *text. */
 static bool ids_append(const char *command, const char *ids, char **text, char *ret_detail)
 {
-    const char *const argv[] = {command, "-n", "-X", "-P", "-D", "-a", "-j", ids, "-o", records_columns, NULL};
+    const char *const argv[] = {command,         "-n", "-X", "-P", "-D", "-a", "-j", ids, "-o",
+                                records_columns, NULL};
     char *more = NULL;
     if (!sacct_run(argv, &more, ret_detail)) {
         return false;
@@ -180,7 +183,8 @@ bool records_read_ids(const char *command,
         char list[IDS_PER_CALL * 11 + 1];
         size_t bytes = 0;
         for (size_t i = from; i < count && i < from + IDS_PER_CALL; i++) {
-            bytes += (size_t)snprintf(list + bytes, sizeof list - bytes, "%s%" PRIu32, i == from ? "" : ",", ids[i]);
+            bytes += (size_t)snprintf(list + bytes, sizeof list - bytes, "%s%" PRIu32,
+                                      i == from ? "" : ",", ids[i]);
         }
         if (!ids_append(command, list, &text, ret_detail)) {
             free(text);
@@ -198,8 +202,9 @@ bool records_read_since(const char *command,
     char since[32];
     char *text = NULL;
     (void)snprintf(since, sizeof since, "uts%" PRId64, since_s);
-    const char *const argv[] = {command, "-n", "-X",  "-P",  "-D", "-a", "-S", since,
-                                "-E",    "now", "-o", records_columns, NULL};
+    const char *const argv[] = {command, "-n",  "-X", "-P",  "-D", "-a",
+                                "-S",    since, "-E", "now", "-o", records_columns,
+                                NULL};
     return sacct_run(argv, &text, ret_detail) && records_parse(text, ret_records);
 }
 

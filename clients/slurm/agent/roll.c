@@ -9,7 +9,8 @@
 
 static int jobs_compare(const void *a, const void *b)
 {
-    return strcmp(((const struct roll_job *)a)->token.hold, ((const struct roll_job *)b)->token.hold);
+    return strcmp(((const struct roll_job *)a)->token.hold,
+                  ((const struct roll_job *)b)->token.hold);
 }
 
 static struct roll_job *found_of(void *node)
@@ -97,7 +98,8 @@ struct roll_task *roll_task_add(struct roll_job *job, uint32_t index)
         job->tasks = grown;
         job->task_room = room;
     }
-    memmove(job->tasks + place + 1, job->tasks + place, (job->task_count - place) * sizeof *job->tasks);
+    memmove(job->tasks + place + 1, job->tasks + place,
+            (job->task_count - place) * sizeof *job->tasks);
     job->tasks[place] = (struct roll_task){.index = index, .kind = FATE_PENDING, .ranked = -1};
     job->task_count++;
     return &job->tasks[place];

@@ -15,8 +15,8 @@
 
 /* A job, or a task of an array that has a row of its own. */
 struct roll_task {
-    uint32_t index;  /* the scheduler's; 0 when it is no array */
-    uint32_t raw_id; /* Slurm's; 0: not known yet */
+    uint32_t index;      /* the scheduler's; 0 when it is no array */
+    uint32_t raw_id;     /* Slurm's; 0: not known yet */
     int64_t attempts;    /* begun, as far as is known: the number of the next one */
     int64_t closed;      /* attempts below this are over and said */
     int64_t started_s;   /* of the newest attempt while it is open; 0: none is */
@@ -26,7 +26,8 @@ struct roll_task {
     enum fate_kind kind; /* in the last queue */
     int64_t queue_start_s;
     int64_t restarts;
-    int64_t ranked; /* restarts when its records were last read; -1: never. Then `closed` numbers the next attempt */
+    int64_t
+        ranked; /* restarts when its records were last read; -1: never. Then `closed` numbers the next attempt */
     bool is_suspended; /* said */
     bool is_done;      /* nothing more is to be said */
     bool is_seen;      /* in this queue */
@@ -43,7 +44,7 @@ struct roll_job {
     char user[QUEUE_NAME_BYTES];
     char partition[QUEUE_NAME_BYTES];
     char qos[QUEUE_NAME_BYTES];
-    struct indexes indexes; /* all that are known; ranks are right once is_resolved */
+    struct indexes indexes;  /* all that are known; ranks are right once is_resolved */
     struct roll_task *tasks; /* by index */
     size_t task_count;
     size_t task_room;
@@ -53,6 +54,7 @@ struct roll_job {
     bool is_seen;     /* in this queue */
     bool has_rest;    /* the array's row of tasks that have not started was in the last queue */
     bool rest_seen;   /* in this queue */
+    bool rest_ended;  /* tasks that were cancelled together have been released */
 };
 
 struct roll {

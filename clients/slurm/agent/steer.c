@@ -10,7 +10,9 @@
 #include "clients/slurm/agent/logs.h"
 #include "clients/units.h"
 
-enum { UNSEEN_S = 120 /* an event about a job that the queue does not show is given up after this */ };
+enum {
+    UNSEEN_S = 120 /* an event about a job that the queue does not show is given up after this */
+};
 
 struct event {
     const json_t *json;
@@ -21,14 +23,20 @@ struct event {
 };
 
 /* Does the event's work on one row. Returns whether more is to be done to it later. */
-typedef bool (*act_fn)(struct steer *steer, const struct event *event, const struct queue_job *row, int64_t now_s);
+typedef bool (*act_fn)(struct steer *steer,
+                       const struct event *event,
+                       const struct queue_job *row,
+                       int64_t now_s);
 
 static void id_write(uint32_t id, char *ret_text, size_t size_bytes)
 {
     (void)snprintf(ret_text, size_bytes, "%" PRIu32, id);
 }
 
-static void notify(struct steer *steer, const struct queue_job *row, const char *what, const char *message)
+static void notify(struct steer *steer,
+                   const struct queue_job *row,
+                   const char *what,
+                   const char *message)
 {
     char id[16];
     char text[400];
@@ -52,7 +60,10 @@ static void cancel(struct steer *steer, const struct queue_job *row, const char 
     logs_say(4, "job %s was cancelled: %s", id, message);
 }
 
-static bool act_frozen(struct steer *steer, const struct event *event, const struct queue_job *row, int64_t now_s)
+static bool act_frozen(struct steer *steer,
+                       const struct event *event,
+                       const struct queue_job *row,
+                       int64_t now_s)
 {
     char id[16];
     (void)event;
@@ -68,7 +79,10 @@ static bool act_frozen(struct steer *steer, const struct event *event, const str
     return !released;
 }
 
-static bool act_released(struct steer *steer, const struct event *event, const struct queue_job *row, int64_t now_s)
+static bool act_released(struct steer *steer,
+                         const struct event *event,
+                         const struct queue_job *row,
+                         int64_t now_s)
 {
     (void)now_s;
     if (row->fate.kind == FATE_PENDING) {
@@ -77,7 +91,10 @@ static bool act_released(struct steer *steer, const struct event *event, const s
     return false;
 }
 
-static bool act_exhausted(struct steer *steer, const struct event *event, const struct queue_job *row, int64_t now_s)
+static bool act_exhausted(struct steer *steer,
+                          const struct event *event,
+                          const struct queue_job *row,
+                          int64_t now_s)
 {
     (void)now_s;
     if (row->fate.kind == FATE_RUNNING) {
@@ -86,7 +103,10 @@ static bool act_exhausted(struct steer *steer, const struct event *event, const 
     return false;
 }
 
-static bool act_stop(struct steer *steer, const struct event *event, const struct queue_job *row, int64_t now_s)
+static bool act_stop(struct steer *steer,
+                     const struct event *event,
+                     const struct queue_job *row,
+                     int64_t now_s)
 {
     char what[80];
     char grace[COREHOUR_UNITS_TEXT_BYTES];
@@ -135,7 +155,8 @@ static const char *text_of(const json_t *object, const char *name)
 
 static struct event event_of(const json_t *json, int64_t now_s)
 {
-    struct event event = {.json = json, .hold = text_of(json, "hold"), .message = text_of(json, "message")};
+    struct event event = {
+        .json = json, .hold = text_of(json, "hold"), .message = text_of(json, "message")};
     const char *tasks = text_of(json, "tasks");
     if (corehour_time_parse(text_of(json, "at"), now_s, &event.at_s) != COREHOUR_OK) {
         event.at_s = now_s;
@@ -147,7 +168,9 @@ static struct event event_of(const json_t *json, int64_t now_s)
 }
 
 /* Whether the row has a task that the event is about. */
-static bool is_about(const struct steer *steer, const struct event *event, const struct queue_job *row)
+static bool is_about(const struct steer *steer,
+                     const struct event *event,
+                     const struct queue_job *row)
 {
     struct indexes shown = {0};
     struct roll_job *job = roll_find((struct roll *)(uintptr_t)steer->roll, event->hold);
@@ -173,7 +196,8 @@ static bool event_do(struct steer *steer, json_t *json, const struct queue *queu
     struct event event = event_of(json, now_s);
     for (size_t i = 0; act != NULL && i < queue->count; i++) {
         const struct queue_job *row = &queue->jobs[i];
-        if (row->is_ours && strcmp(row->token.hold, event.hold) == 0 && is_about(steer, &event, row)) {
+        if (row->is_ours && strcmp(row->token.hold, event.hold) == 0 &&
+            is_about(steer, &event, row)) {
             seen = true;
             more = act(steer, &event, row, now_s) || more;
         }

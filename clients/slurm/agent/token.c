@@ -14,7 +14,8 @@ static const char *behind(const char *text, const char *word)
 
 bool token_parse(const char *admin_comment, struct token *ret_token)
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
     const char *hold = behind(admin_comment, "corehour:");
     if (hold == NULL) {
         return false;

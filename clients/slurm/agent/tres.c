@@ -130,8 +130,9 @@ json_t *tres_json(const struct tres *tres)
     int failed = 0;
     for (int i = 0; i < tres->model_count; i++) {
         if (tres->models[i].count > 0) {
-            failed |= json_array_append_new(gpus, json_pack("{s:s, s:I}", "model", tres->models[i].name, "count",
-                                                            (json_int_t)tres->models[i].count));
+            failed |=
+                json_array_append_new(gpus, json_pack("{s:s, s:I}", "model", tres->models[i].name,
+                                                      "count", (json_int_t)tres->models[i].count));
             rest -= tres->models[i].count;
         }
     }
@@ -142,6 +143,6 @@ json_t *tres_json(const struct tres *tres)
         json_decref(gpus);
         return NULL;
     }
-    return json_pack("{s:I, s:I, s:o}", "cores", (json_int_t)tres->cores, "memory_mib", (json_int_t)tres->memory_mib,
-                     "gpus", gpus);
+    return json_pack("{s:I, s:I, s:o}", "cores", (json_int_t)tres->cores, "memory_mib",
+                     (json_int_t)tres->memory_mib, "gpus", gpus);
 }

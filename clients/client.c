@@ -65,9 +65,10 @@ static enum corehour_result options_check(const struct corehour_options *options
                               "a time is outside 1 ms to 1 h, or the tries are more than 100");
     }
     if ((options->token != NULL && exchange_has_control(options->token)) ||
-        (options->language != NULL && exchange_has_control(options->language))) {
+        (options->language != NULL && exchange_has_control(options->language)) ||
+        (options->address != NULL && exchange_has_control(options->address))) {
         return exchange_error(ret_error, COREHOUR_INVALID,
-                              "the token or the language holds a control character");
+                              "the token, the language or the address holds a control character");
     }
     if (options->ca_file != NULL && access(options->ca_file, R_OK) != 0) {
         return exchange_error(ret_error, COREHOUR_INVALID, "the CA file %.200s cannot be read",

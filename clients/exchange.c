@@ -211,6 +211,21 @@ static CURLcode handle_setup(struct exchange *exchange, const struct corehour_op
     return code;
 }
 
+/* Every connection goes to this address, and nothing is looked up: "::ADDRESS:" stands for any host and port. */
+static CURLcode address_set(struct exchange *exchange, const char *address)
+{
+    char *line = NULL;
+    const bool bare_v6 = strchr(address, ':') != NULL && address[0] != '[';
+    if (asprintf(&line, bare_v6 ? "::[%s]:" : "::%s:", address) < 0) {
+        return CURLE_OUT_OF_MEMORY;
+    }
+    exchange->connect_to = curl_slist_append(NULL, line);
+    free(line);
+    return exchange->connect_to == NULL
+               ? CURLE_OUT_OF_MEMORY
+               : curl_easy_setopt(exchange->curl, CURLOPT_CONNECT_TO, exchange->connect_to);
+}
+
 /* "name: value" in memory of its own; NULL for a NULL value. False when memory is out. */
 static bool header_create(const char *name, const char *value, char **ret_header)
 {
@@ -237,6 +252,9 @@ enum corehour_result exchange_init(struct exchange *exchange,
         exchange->base[length - 1] = '\0';
     }
     CURLcode code = handle_setup(exchange, options);
+    if (code == CURLE_OK && options->address != NULL) {
+        code = address_set(exchange, options->address);
+    }
     if (code != CURLE_OK) {
         return exchange_error(ret_error, COREHOUR_INVALID, "libcurl cannot be set up: %s",
                               curl_easy_strerror(code));
@@ -252,6 +270,7 @@ enum corehour_result exchange_init(struct exchange *exchange,
 void exchange_fini(struct exchange *exchange)
 {
     curl_easy_cleanup(exchange->curl);
+    curl_slist_free_all(exchange->connect_to);
     free(exchange->base);
     free(exchange->authorization);
     free(exchange->accept_language);

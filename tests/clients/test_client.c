@@ -417,3 +417,18 @@ Test(client, a_freeze_without_id_and_cluster_is_not_sent)
     json_decref(body);
     pair_close(&pair);
 }
+
+Test(client, an_address_is_connected_to_and_the_name_stays_in_the_request)
+{
+    const struct fake_step steps[] = {{FAKE_ANSWER, fake_json(200, "{}")}};
+    struct fake_server *server = fake_server_start(steps, 1);
+    char url[80];
+    snprintf(url, sizeof url, "http://nowhere.invalid:%s",
+             strrchr(fake_server_url(server), ':') + 1);
+    struct corehour_options options = {.url = url, .address = "127.0.0.1", .deadline_ms = 5000};
+    struct pair pair = {.server = server};
+    cr_assert_eq(corehour_client_create(&options, &pair.client, &pair.error), COREHOUR_OK);
+    cr_assert_eq(pair_get(&pair), COREHOUR_OK, "%s", pair.error.detail);
+    cr_assert_not_null(strstr(fake_server_request(server, 0), "Host: nowhere.invalid:"));
+    pair_close(&pair);
+}

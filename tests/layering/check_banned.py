@@ -20,6 +20,8 @@ EXEMPT = {
     ("ledger/base/clock.c", CLOCK): "the only clock",
     ("clients/clock.c", CLOCK): "the clients' only clock; they share no code with the daemon",
     ("server/batcher.c", CLOCK): "names the clock that its condition variable waits by; reads none",
+    ("clients/slurm/user_names.c", CLOCK): "names the clock that its condition variable waits by; reads none",
+    ("clients/slurm/watch.c", CLOCK): "names the clock that its locks wait by; reads none",
     ("clients/cli/text.c", BANNED): "setlocale, once at the start of the program and for LC_CTYPE only: wcwidth needs it",
 }
 

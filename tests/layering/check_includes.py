@@ -24,6 +24,8 @@ LIBRARIES = {
     "microhttpd.h": ("server/http",),
     "jansson.h": ("server/", "clients/"),
     "curl/": ("server/", "clients/"),
+    "slurm/": ("clients/slurm/",),
+    "munge.h": ("clients/slurm/",),
 }
 
 

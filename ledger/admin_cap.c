@@ -51,11 +51,11 @@ static enum error_code find_node(struct ledger *ledger,
     const struct command_cap *given = &command->cap;
     bool member = given->kind == NODE_MEMBER;
     struct cell *cell;
-    enum error_code code = names_node(ledger, member ? NODE_PROJECT : given->kind,
-                                      member ? given->project : given->node, &cell, err);
-    if (code == ERR_OK && !names_node_is_seen(ledger, command, cell_record(cell))) {
-        code = error_set(err, ERR_NOT_FOUND, "no organization or project %s",
-                         member ? given->project : given->node);
+    enum error_code code = names_seen_node(ledger, command, member ? NODE_PROJECT : given->kind,
+                                           member ? given->project : given->node, &cell, err);
+    if (code == ERR_OK && !member && !names_is_below_place(command, cell_record(cell))) {
+        code = error_set(err, ERR_NOT_ALLOWED, "%s is your own place: a lead sets caps below it",
+                         given->node);
     }
     if (code == ERR_OK && member) {
         code = find_member(ledger, command, cell_record(cell), &cell, err);

@@ -36,12 +36,9 @@ static enum error_code find_payer(struct ledger *ledger,
                                   struct error *err)
 {
     struct cell *cell;
-    enum error_code code = names_node(ledger, NODE_MEMBER, name, &cell, err);
-    if (code == ERR_OK && !names_node_is_seen(ledger, command, cell_record(cell))) {
-        code = error_set_field(err, ERR_NOT_FOUND, field, "no organization or project %s", name);
-    }
+    enum error_code code = names_seen_node(ledger, command, NODE_MEMBER, name, &cell, err);
     if (code != ERR_OK) {
-        return code;
+        return error_set_field(err, code, field, "no organization or project %s", name);
     }
     const struct node *node = cell_record(cell);
     if (node->funding == FUNDING_PARENT) {
@@ -269,6 +266,11 @@ static enum error_code find_both(struct ledger *ledger,
     }
     if (code != ERR_OK) {
         return code;
+    }
+    if (!names_is_below_place(command, *ret_to)) {
+        return error_set_field(err, ERR_NOT_ALLOWED, "to",
+                               "%s is your own place: a lead transfers to what is below it",
+                               given->to);
     }
     if ((*ret_from)->node_no == (*ret_to)->node_no) {
         return error_set_field(err, ERR_INVALID_FIELD, "to", "a transfer needs two nodes");

@@ -176,10 +176,7 @@ static enum error_code find_parent(struct ledger *ledger,
     }
     enum node_kind kind = given->kind == NODE_MEMBER ? NODE_PROJECT : NODE_ORGANIZATION;
     struct cell *cell;
-    enum error_code code = names_node(ledger, kind, given->parent, &cell, err);
-    if (code == ERR_OK && !names_node_is_seen(ledger, command, cell_record(cell))) {
-        code = error_set(err, ERR_NOT_FOUND, "no organization or project %s", given->parent);
-    }
+    enum error_code code = names_seen_node(ledger, command, kind, given->parent, &cell, err);
     if (code == ERR_OK) {
         *ret_parent = cell_record(cell);
     }

@@ -37,9 +37,9 @@ static enum error_code find_person(struct ledger *ledger,
                                    int64_t *ret_no,
                                    struct error *err)
 {
-    char project[RECORD_NAME_BYTES];
+    char project[RECORD_NODE_NAME_BYTES];
     const char *slash = strchr(place, '/');
-    if (slash == NULL) {
+    if (slash == NULL || (size_t)(slash - place) >= sizeof project) {
         return error_set_field(err, ERR_INVALID_FIELD, "place", "a member's place is PROJECT/USER");
     }
     memcpy(project, place, (size_t)(slash - place));
@@ -58,6 +58,26 @@ static enum error_code find_person(struct ledger *ledger,
     return ERR_OK;
 }
 
+/* A lead's and a viewer's place is any organization or project, finance's is a root. */
+static enum error_code find_node_place(struct ledger *ledger,
+                                       const struct token *token,
+                                       int64_t *ret_no,
+                                       struct error *err)
+{
+    struct cell *cell;
+    enum error_code code = names_node(ledger, NODE_MEMBER, token->place, &cell, err);
+    if (code != ERR_OK) {
+        return code;
+    }
+    const struct node *node = cell_record(cell);
+    if (token->role == ROLE_FINANCE && node->parent_no != 0) {
+        return error_set_field(err, ERR_INVALID_FIELD, "place",
+                               "%s is not a root: finance works for a whole root", token->place);
+    }
+    *ret_no = node->node_no;
+    return ERR_OK;
+}
+
 static enum error_code find_place(struct ledger *ledger,
                                   const struct token *token,
                                   int64_t *ret_no,
@@ -68,7 +88,9 @@ static enum error_code find_place(struct ledger *ledger,
     *ret_no = 0;
     switch (token->role) {
     case ROLE_ADMIN:
-        return ERR_OK;
+        return token->place[0] == '\0'
+                   ? ERR_OK
+                   : error_set_field(err, ERR_INVALID_FIELD, "place", "an admin's place is null");
     case ROLE_SCHEDULER:
         code = names_cluster_by_name(ledger, token->place, &cell, err);
         if (code == ERR_OK) {
@@ -78,11 +100,7 @@ static enum error_code find_place(struct ledger *ledger,
     case ROLE_LEAD:
     case ROLE_FINANCE:
     case ROLE_VIEWER:
-        code = names_node(ledger, NODE_MEMBER, token->place, &cell, err);
-        if (code == ERR_OK) {
-            *ret_no = ((const struct node *)cell_record(cell))->node_no;
-        }
-        return code;
+        return find_node_place(ledger, token, ret_no, err);
     case ROLE_MEMBER:
         return find_person(ledger, token->place, ret_no, err);
     }

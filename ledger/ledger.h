@@ -350,6 +350,7 @@ struct report_query {
     int64_t from; /* month, or day when by_days; inclusive */
     int64_t to;
     uint32_t group_by; /* enum report_column */
+    int64_t below_no;  /* only usage at or below this node, by the path of its time; 0: all */
 };
 typedef bool (*report_row_fn)(void *context, const struct report_row *row);
 enum error_code ledger_report_usage(struct ledger_reader *reader,

@@ -412,6 +412,12 @@ static enum error_code load_place(struct ledger *ledger,
     struct view *view = &ledger->view;
     const struct node *project;
     enum error_code code = load_project(ledger, command, cluster, who->account, &project, err);
+    if (command->kind == COMMAND_QUOTE) {
+        const enum error_code seen =
+            names_check_quote(ledger, command, code == ERR_OK ? project : NULL,
+                              names_person(ledger, cluster, who->user), err);
+        code = seen == ERR_OK ? code : seen;
+    }
     if (code != ERR_OK) {
         return code;
     }

@@ -28,6 +28,24 @@ enum error_code names_cluster_by_name(struct ledger *ledger,
     return ERR_OK;
 }
 
+/* Roles whose place is a node. */
+static bool is_of_node(const struct command *command)
+{
+    const unsigned roles = ROLE_LEAD | ROLE_FINANCE | ROLE_VIEWER | ROLE_MEMBER;
+    return ((unsigned)command->role & roles) != 0;
+}
+
+/* Does a cluster serve the root of the asker's place? */
+static bool place_is_served(struct ledger *ledger,
+                            const struct command *command,
+                            int64_t cluster_no)
+{
+    const struct cluster *cluster =
+        cluster_no == 0 ? NULL : row_get(ledger->set, RECORD_CLUSTER, cluster_no);
+    const struct node *place = row_get(ledger->set, RECORD_NODE, command->place_no);
+    return cluster != NULL && place != NULL && cluster_serves(cluster, place->root_no);
+}
+
 enum error_code names_cluster(struct ledger *ledger,
                               const struct command *command,
                               struct cell **ret_cell,
@@ -36,7 +54,10 @@ enum error_code names_cluster(struct ledger *ledger,
     bool named = command->cluster[0] != '\0';
     int64_t no = named ? row_name_target(ledger->set, NAMES_CLUSTER, 0, command->cluster) : 0;
     bool scheduler = command->role == ROLE_SCHEDULER;
-    if (scheduler && named && no != command->place_no) {
+    bool hidden =
+        named && (scheduler ? no != command->place_no
+                            : is_of_node(command) && !place_is_served(ledger, command, no));
+    if (hidden) {
         return error_set_field(err, ERR_NOT_FOUND, "cluster",
                                "this token does not see a cluster %s", command->cluster);
     }
@@ -97,6 +118,54 @@ enum error_code names_node(struct ledger *ledger,
         return error_set(err, ERR_NOT_FOUND, "no %s %s", kinds[kind], name);
     }
     *ret_cell = cell;
+    return ERR_OK;
+}
+
+enum error_code names_seen_node(struct ledger *ledger,
+                                const struct command *command,
+                                enum node_kind kind,
+                                const char *name,
+                                struct cell **ret_cell,
+                                struct error *err)
+{
+    struct cell *cell;
+    enum error_code code = names_node(ledger, kind, name, &cell, err);
+    if (code != ERR_OK || !names_node_is_seen(ledger, command, cell_record(cell))) {
+        return error_set(err, ERR_NOT_FOUND, "no organization or project %s", name);
+    }
+    *ret_cell = cell;
+    return ERR_OK;
+}
+
+bool names_is_below_place(const struct command *command, const struct node *node)
+{
+    return command->role != ROLE_LEAD || node->node_no != command->place_no;
+}
+
+enum error_code names_check_quote(struct ledger *ledger,
+                                  const struct command *command,
+                                  const struct node *project,
+                                  const char *person,
+                                  struct error *err)
+{
+    if (!is_of_node(command)) {
+        return ERR_OK;
+    }
+    const struct node *place = row_get(ledger->set, RECORD_NODE, command->place_no);
+    const bool is_member = command->role == ROLE_MEMBER;
+    bool is_seen = place != NULL && project != NULL;
+    if (is_seen) {
+        is_seen = is_member ? place->parent_no == project->node_no
+                            : names_node_is_seen(ledger, command, project);
+    }
+    if (!is_seen) {
+        return error_set_field(err, ERR_NOT_FOUND, "account", "no project belongs to account %s",
+                               command->freeze.account);
+    }
+    if (is_member && strcmp(place->name, person) != 0) {
+        return error_set_field(err, ERR_NOT_ALLOWED, "user", "this token asks for %s only",
+                               place->name);
+    }
     return ERR_OK;
 }
 

@@ -47,6 +47,37 @@ MUST_USE enum error_code names_node(struct ledger *ledger,
                                     struct cell **ret_cell,
                                     struct error *err);
 
+/**
+ * The same, of those that the asker sees; what he does not see answers as one that does not exist. @field: of the
+ * body, or NULL.
+ */
+MUST_USE enum error_code names_seen_node(struct ledger *ledger,
+                                         const struct command *command,
+                                         enum node_kind kind,
+                                         const char *name,
+                                         struct cell **ret_cell,
+                                         struct error *err);
+
+/** Whether a node lies below the asker's place and is not the place itself: where a lead may change things (SPEC 10.1).
+ * True for those who are not leads. @node has been seen. */
+bool names_is_below_place(const struct command *command, const struct node *node);
+
+/**
+ * Whether a quote may be asked for: of any member of a project that the asker sees, of a member for himself
+ * (SPEC 10.1).
+ *
+ * @project  what the account leads to; NULL: nothing
+ * @person   whom the user name means
+ *
+ * ERR_NOT_FOUND for a project that is not seen, as if there were none; ERR_NOT_ALLOWED for another person of one's own
+ * project. Admins and schedulers are not asked: ERR_OK.
+ */
+MUST_USE enum error_code names_check_quote(struct ledger *ledger,
+                                           const struct command *command,
+                                           const struct node *project,
+                                           const char *person,
+                                           struct error *err);
+
 /** A member's cell by person and project; NULL when there is none. */
 struct cell *names_member(struct ledger *ledger, int64_t project_no, const char *person);
 

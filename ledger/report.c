@@ -38,6 +38,7 @@ struct group {
 struct dims_texts {
     const char *texts[TEXTS];
     int64_t price_micro; /* -1: none */
+    bool is_left_out;    /* not below the node that is asked for */
 };
 
 struct report {
@@ -98,6 +99,16 @@ static bool keep_price(struct report *report, const struct dims *dims, struct di
     return keep(report, CURRENCY, priced ? version.currency : "", texts);
 }
 
+static bool lies_below(const struct dims *dims, int64_t node_no)
+{
+    for (int32_t i = 0; i < dims->path_count; i++) {
+        if (dims->path[i].node_no == node_no) {
+            return true;
+        }
+    }
+    return node_no == 0;
+}
+
 static bool fill_texts(struct report *report, int64_t dims_no, struct dims_texts *texts)
 {
     struct dims dims = {.dims_no = dims_no};
@@ -111,6 +122,7 @@ static bool fill_texts(struct report *report, int64_t dims_no, struct dims_texts
     if (code != ERR_OK) {
         return fail(report, code);
     }
+    texts->is_left_out = !lies_below(&dims, report->query->below_no);
     int64_t organization_no = dims.path_count > 2 ? dims.path[2].node_no : dims.root_no;
     return keep_node(report, ORGANIZATION, organization_no, texts) &&
            keep_node(report, PROJECT, dims.project_no, texts) &&
@@ -242,6 +254,9 @@ static bool add_usage(void *context, const void *record)
     const char *empty = strings_keep(&report->strings, "");
     if (texts == NULL || empty == NULL) {
         return texts == NULL ? false : fail_memory(report);
+    }
+    if (texts->is_left_out) {
+        return true;
     }
     struct group_key key = key_of(report, usage, texts, empty);
     struct group *group = group_of(report, &key);

@@ -76,9 +76,9 @@ static enum error_code find_cluster(struct request *request,
     enum error_code code = rights_begin(&request->principal, reader, &rights, err);
     code = code == ERR_OK ? ledger_read_cluster(reader, name, &cluster, err) : code;
     if (code == ERR_UNKNOWN_CLUSTER) {
-        code = error_set(err, ERR_NOT_FOUND, "no cluster has this name");
+        code = error_set(err, ERR_NOT_FOUND, "no cluster %s", name);
     }
-    code = code == ERR_OK ? rights_see_cluster(&rights, cluster.cluster_no, name, err) : code;
+    code = code == ERR_OK ? rights_see_cluster(&rights, &cluster, name, err) : code;
     if (code == ERR_OK) {
         request->feed.cluster_no = cluster.cluster_no;
         request->feed.generation = feed_generation(request->service->feed, cluster.cluster_no);

@@ -26,7 +26,9 @@ enum {
 /* What the query asks for. A number of -1 leads to nothing. */
 struct hold_filter {
     int64_t project_no;
+    int64_t member_no;
     int64_t cluster_no;
+    int64_t root_no;
     const char *user;
     const char *job_id;
     const char *job_key;
@@ -64,10 +66,35 @@ static enum error_code read_state(const struct request *request,
     return request_query_switch(request, QUERY_STALE, &filter->only_stale, err);
 }
 
+/* What the place bounds by itself is asked of the index; the rest is looked at hold by hold. */
+static void narrow(const struct rights *rights, struct hold_filter *filter)
+{
+    const struct node *place = &rights->place;
+    switch (rights->principal->role) {
+    case ROLE_ADMIN:
+        break;
+    case ROLE_SCHEDULER:
+        filter->cluster_no = rights->cluster.cluster_no;
+        break;
+    case ROLE_MEMBER:
+        filter->member_no = place->node_no;
+        filter->project_no = place->parent_no;
+        break;
+    case ROLE_LEAD:
+    case ROLE_FINANCE:
+    case ROLE_VIEWER:
+        filter->root_no = place->root_no;
+        if (place->kind == NODE_PROJECT) {
+            filter->project_no = place->node_no;
+        }
+        break;
+    }
+}
+
 /* Names of the query -> numbers. A project or cluster that cannot be seen is 404. */
 static enum error_code read_filter(const struct request *request,
                                    struct ledger_reader *reader,
-                                   const struct rights *rights,
+                                   struct rights *rights,
                                    struct hold_filter *filter,
                                    struct error *err)
 {
@@ -79,21 +106,20 @@ static enum error_code read_filter(const struct request *request,
     if (code == ERR_OK && project != NULL) {
         struct node node;
         code = ledger_read_node(reader, NODE_PROJECT, project, "", &node, err);
-        code = code == ERR_OK ? rights_see_root(rights, node.root_no, project, err) : code;
+        code = code == ERR_OK ? rights_see_project(rights, &node, err) : code;
+        code = code == ERR_NOT_FOUND ? error_set(err, code, "no project %s", project) : code;
         filter->project_no = code == ERR_OK ? node.node_no : 0;
     }
     const char *cluster = request_query(request, QUERY_CLUSTER);
     if (code == ERR_OK && cluster != NULL) {
         struct cluster found;
         code = ledger_read_cluster(reader, cluster, &found, err);
-        code =
-            code == ERR_UNKNOWN_CLUSTER ? error_set(err, ERR_NOT_FOUND, "no such cluster") : code;
-        code = code == ERR_OK ? rights_see_cluster(rights, found.cluster_no, cluster, err) : code;
+        code = code == ERR_UNKNOWN_CLUSTER ? error_set(err, ERR_NOT_FOUND, "no cluster %s", cluster)
+                                           : code;
+        code = code == ERR_OK ? rights_see_cluster(rights, &found, cluster, err) : code;
         filter->cluster_no = code == ERR_OK ? found.cluster_no : 0;
     }
-    if (rights->principal->role == ROLE_SCHEDULER) {
-        filter->cluster_no = rights->cluster.cluster_no;
-    }
+    narrow(rights, filter);
     return code;
 }
 
@@ -121,6 +147,7 @@ struct holds_page {
     struct ledger_reader *reader;
     struct json_out *out;
     const struct hold_filter *filter;
+    struct rights *rights;
     struct holds_view view;
     int64_t left;      /* items */
     int64_t looked_at; /* rows */
@@ -133,13 +160,16 @@ static enum error_code write_gathered(struct holds_page *page,
 {
     for (size_t i = 0; i < gathered->count && page->left > 0; i++) {
         struct ledger_hold shown;
+        page->next = gathered->holds[i].hold_no;
+        page->looked_at++;
+        if (!rights_see_hold(page->rights, &gathered->holds[i])) {
+            continue;
+        }
         const enum error_code code =
             ledger_read_hold_names(page->reader, &gathered->holds[i], &shown, err);
         if (code != ERR_OK) {
             return code;
         }
-        page->next = shown.hold.hold_no;
-        page->looked_at++;
         const bool is_stale = holds_is_stale(&page->view, &shown);
         if (is_wanted(page->filter, &shown, is_stale)) {
             json_out_object_open(page->out, NULL);
@@ -165,7 +195,8 @@ static enum error_code write_holds_page(struct holds_page *page, struct error *e
     bool is_end = false;
     while (!is_end && page->left > 0 && page->looked_at < HOLDS_LOOKED_AT) {
         const struct select_args args = {
-            .n = {page->next, filter->project_no, 0, filter->cluster_no, 0, only_open},
+            .n = {page->next, filter->project_no, filter->member_no, filter->cluster_no,
+                  filter->root_no, only_open},
             .limit = HOLDS_GATHERED,
         };
         gathered->count = 0;
@@ -204,6 +235,7 @@ static enum error_code write_holds(struct request *request,
         .reader = reader,
         .out = out,
         .filter = &filter,
+        .rights = &rights,
         .view = {.reader = reader, .now_s = request->now_ms / 1000},
         .left = page.size,
         .next = page.from > 0 ? page.from : INT64_MAX,
@@ -348,12 +380,20 @@ static enum error_code write_grants(struct request *request,
         return error_set_field(err, ERR_MALFORMED, "node", "name the node whose grants are wanted");
     }
     struct node node;
-    enum error_code code = ledger_read_node(reader, NODE_ORGANIZATION, name, "", &node, err);
+    struct rights rights;
+    enum error_code code = rights_begin(&request->principal, reader, &rights, err);
+    if (code == ERR_OK) {
+        code = ledger_read_node(reader, NODE_ORGANIZATION, name, "", &node, err);
+    }
     if (code == ERR_NOT_FOUND) {
         code = ledger_read_node(reader, NODE_PROJECT, name, "", &node, err);
     }
+    if (code == ERR_OK) {
+        code = rights_see_node(&rights, &node, name, err);
+    }
     if (code != ERR_OK) {
-        return code;
+        return code == ERR_NOT_FOUND ? error_set(err, code, "no organization or project %s", name)
+                                     : code;
     }
     const struct select_args args = {.n = {node.node_no}};
     struct short_list list = {.out = out, .place = node.name};
@@ -393,10 +433,10 @@ static enum error_code write_unattributed(struct request *request,
         code = ledger_read_cluster(reader, name, &cluster, err);
     }
     if (code == ERR_UNKNOWN_CLUSTER) {
-        code = error_set(err, ERR_NOT_FOUND, "no cluster has this name");
+        code = error_set(err, ERR_NOT_FOUND, "no cluster %s", name);
     }
     if (code == ERR_OK) {
-        code = rights_see_cluster(&rights, cluster.cluster_no, name, err);
+        code = rights_see_cluster(&rights, &cluster, name, err);
     }
     if (code != ERR_OK) {
         return code;

@@ -31,7 +31,7 @@ static bool write_run(void *context, const void *record)
  * be seen. */
 static enum error_code read_hold(const struct request *request,
                                  struct ledger_reader *reader,
-                                 const struct rights *rights,
+                                 struct rights *rights,
                                  struct ledger_hold *ret_hold,
                                  struct error *err)
 {
@@ -41,8 +41,14 @@ static enum error_code read_hold(const struct request *request,
     if (cluster == NULL) {
         cluster = request->principal.role == ROLE_SCHEDULER ? request->principal.place : "";
     }
-    enum error_code code =
-        ledger_read_hold(reader, cluster, root != NULL ? root : "", id, ret_hold, err);
+    char own[RECORD_NAME_BYTES];
+    enum error_code code = rights_root_name(rights, root, own, err);
+    if (code == ERR_OK) {
+        code = ledger_read_hold(reader, cluster, own, id, ret_hold, err);
+    }
+    if (code == ERR_NOT_FOUND) {
+        code = error_set(err, ERR_UNKNOWN_HOLD, "no hold %s", id);
+    }
     if (code == ERR_OK && !rights_see_hold(rights, &ret_hold->hold)) {
         code = error_set(err, ERR_UNKNOWN_HOLD, "no hold %s", id);
     }
@@ -104,7 +110,15 @@ static enum error_code read_node(struct request *request,
     if (code == ERR_OK) {
         code = ledger_read_node(reader, kind, name, project, ret_node, err);
     }
-    return code == ERR_OK ? rights_see_root(&rights, ret_node->root_no, name, err) : code;
+    if (code == ERR_OK) {
+        code = rights_see_node(&rights, ret_node, name, err);
+    }
+    if (code == ERR_NOT_FOUND && is_member) {
+        code = error_set(err, code, "no member %s in a project %s", name, project);
+    } else if (code == ERR_NOT_FOUND) {
+        code = error_set(err, code, "no organization or project %s", name);
+    }
+    return code;
 }
 
 static enum error_code write_node(struct request *request,
@@ -227,10 +241,9 @@ static enum error_code read_cluster(struct request *request,
         code = ledger_read_cluster(reader, name, ret_cluster, err);
     }
     if (code == ERR_UNKNOWN_CLUSTER) {
-        code =
-            error_set(err, ERR_NOT_FOUND, "no cluster has this name"); /* in a path it is a thing */
+        code = error_set(err, ERR_NOT_FOUND, "no cluster %s", name); /* in a path it is a thing */
     }
-    return code == ERR_OK ? rights_see_cluster(&rights, ret_cluster->cluster_no, name, err) : code;
+    return code == ERR_OK ? rights_see_cluster(&rights, ret_cluster, name, err) : code;
 }
 
 static enum error_code write_cluster(struct request *request,

@@ -111,6 +111,7 @@ static enum error_code read_span(const struct request *request,
 
 static enum error_code read_report_query(const struct request *request,
                                          struct ledger_reader *reader,
+                                         struct rights *rights,
                                          struct report_query *query,
                                          struct error *err)
 {
@@ -129,6 +130,12 @@ static enum error_code read_report_query(const struct request *request,
     struct node node = {0};
     if (code == ERR_OK) {
         code = ledger_read_node(reader, NODE_ORGANIZATION, root, "", &node, err);
+    }
+    if (code == ERR_OK) {
+        code = rights_narrow(rights, &node, &query->below_no, err);
+    }
+    if (code == ERR_NOT_FOUND) {
+        code = error_set(err, code, "no root %s", root);
     }
     if (code == ERR_OK && node.root_no != node.node_no) {
         code = error_set_field(err, ERR_INVALID_FIELD, "root", "%s is not a root", root);
@@ -234,10 +241,7 @@ static enum error_code write_usage(struct request *request,
         code = rights_begin(&request->principal, reader, &rights, err);
     }
     if (code == ERR_OK) {
-        code = read_report_query(request, reader, &query, err);
-    }
-    if (code == ERR_OK) {
-        code = rights_see_root(&rights, query.root_no, request_query(request, QUERY_ROOT), err);
+        code = read_report_query(request, reader, &rights, &query, err);
     }
     if (code != ERR_OK) {
         return code;
@@ -418,11 +422,18 @@ static enum error_code find_journal(const struct request *request,
     }
     enum error_code code = request_query_integer(
         request, &(struct query_integer){QUERY_AFTER, 0, INT64_MAX, 0}, ret_after, err);
+    struct rights rights;
+    if (code == ERR_OK) {
+        code = rights_begin(&request->principal, reader, &rights, err);
+    }
     if (code == ERR_OK) {
         code = ledger_read_node(reader, NODE_ORGANIZATION, root, "", ret_root, err);
     }
-    if (code == ERR_OK && ret_root->root_no != ret_root->node_no) {
-        code = error_set(err, ERR_NOT_FOUND, "%s is not a root", root);
+    if (code == ERR_OK) {
+        code = rights_see_node(&rights, ret_root, root, err);
+    }
+    if (code == ERR_NOT_FOUND || (code == ERR_OK && ret_root->root_no != ret_root->node_no)) {
+        code = error_set(err, ERR_NOT_FOUND, "no root %s", root);
     }
     return code;
 }

@@ -138,6 +138,9 @@ REQUESTS = {
     ),
     "GET /v1/clusters/{c}/feed": lambda n: ("GET", f"/v1/clusters/{n['cluster']}/feed?wait_s=0"),
     "GET /v1/clusters/{c}/unattributed": lambda n: ("GET", f"/v1/clusters/{n['cluster']}/unattributed"),
+    "POST /v1/clusters/{c}/unattributed/{id}/assign": lambda n: (
+        "POST", f"/v1/clusters/{n['cluster']}/unattributed/{hold(n, 'lost')}/assign", {"project": n["project"]},
+    ),
     "PUT /v1/clusters/{n}": lambda n: ("PUT", f"/v1/clusters/{n['cluster']}", {"kind": "slurm", "roots": [n["root"]]}, ANY),
     "GET /v1/clusters/{n}": lambda n: ("GET", f"/v1/clusters/{n['cluster']}"),
     "PATCH /v1/clusters/{n}": lambda n: ("PATCH", f"/v1/clusters/{n['cluster']}", {"ttl_s": 700}, ANY),
@@ -227,6 +230,7 @@ class World:
         ok("PUT", f"/v1/clusters/{n['cluster']}/rates/1", {**CARD, "effective_from": "2025-01-01T00:00:00Z"})
         ok("PUT", f"/v1/clusters/{n['cluster']}/accounts/{n['account']}", {"project": n["project"]})
         ok("PUT", f"/v1/clusters/{n['cluster']}/users/{n['mapped']}", {"person": n["user"]})
+        ok("POST", "/v1/charges", {"id": hold(n, "lost"), **who(n), **CHARGE, "account": "lost"})
         self.freeze(n)
 
     def freeze(self, n):

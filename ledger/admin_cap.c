@@ -4,9 +4,9 @@
 #include "ledger/admin.h"
 #include "ledger/admin_tree.h"
 #include "ledger/audit_describe.h"
+#include "ledger/cap_effect.h"
 #include "ledger/names.h"
 #include "ledger/result.h"
-#include "ledger/wait.h"
 
 /* The number of a model, given to it now where it has none. */
 static int64_t intern_model(struct ledger *ledger, const char *name)
@@ -51,7 +51,8 @@ static enum error_code find_node(struct ledger *ledger,
     const struct command_cap *given = &command->cap;
     bool member = given->kind == NODE_MEMBER;
     struct cell *cell;
-    enum error_code code = names_seen_node(ledger, command, member ? NODE_PROJECT : given->kind,
+    enum node_kind kind = member ? NODE_PROJECT : given->kind;
+    enum error_code code = names_seen_node(ledger, command, given->any_kind ? NODE_MEMBER : kind,
                                            member ? given->project : given->node, &cell, err);
     if (code == ERR_OK && !member && !names_is_below_place(command, cell_record(cell))) {
         code = error_set(err, ERR_NOT_ALLOWED, "%s is your own place: a lead sets caps below it",
@@ -88,12 +89,13 @@ static void insert_cap(struct node *node, int32_t at, const struct cap *cap)
     node->cap_count++;
 }
 
+/* It holds from the next decision on; those who waited for it are seen to at once. */
 static void finish(struct ledger *ledger, struct node *node, struct ledger_result *result)
 {
     node->version++;
     working_set_touch(ledger->set);
-    wait_wake_root(ledger, node->root_no);
     result->version = node->version;
+    cap_effect_start(ledger, node, &result->cap);
 }
 
 enum error_code admin_put_cap(struct ledger *ledger,
@@ -117,6 +119,7 @@ enum error_code admin_put_cap(struct ledger *ledger,
     if (found && node->caps[at].limit == cap.limit && node->caps[at].soft == cap.soft) {
         ret_result->no_effect = true;
         ret_result->version = node->version;
+        cap_effect_measure(ledger, node, &cap, &ret_result->cap);
         return ERR_OK;
     }
     if (found) {
@@ -140,6 +143,7 @@ enum error_code admin_put_cap(struct ledger *ledger,
     ret_result->created = !found;
     audit_cap(ledger, row, command->cap.model, found ? &before : NULL, &cap);
     finish(ledger, row, ret_result);
+    cap_effect_measure(ledger, row, &cap, &ret_result->cap);
     return ERR_OK;
 }
 

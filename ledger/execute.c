@@ -171,6 +171,10 @@ static enum error_code find_refund(struct ledger *ledger,
     plan_reset(&ledger->plan);
     ledger->plan.replayed = true;
     ledger->plan.requested_mcs = known->amount_mcs;
+    if (ledger->view.run_found) {
+        ledger->plan.run_charged_mcs = ledger->view.run.charged_mcs;
+        ledger->plan.run_refunded_mcs = ledger->view.run.refunded_mcs;
+    }
     *ret_replayed = true;
     return ERR_OK;
 }

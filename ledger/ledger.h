@@ -74,6 +74,29 @@ struct ledger_refusal {
     } limits[]; /* count of them */
 };
 
+/* What a change of a cap does at once: how full it is now, and what no longer waits. */
+enum { LEDGER_STARTED = 8 };
+
+struct ledger_cap_effect {
+    bool measured;  /* a member's default (`*`) has no figures of its own, a lifted cap has none */
+    bool over_cap;  /* more is committed than the limit (SPEC 4.5): what runs goes on */
+    int64_t used;   /* in the unit of the cap */
+    int64_t frozen; /* frozen, or in flight */
+    int64_t available;     /* limit - used - frozen; of no meaning when unlimited */
+    int64_t resets_at_s;   /* 0: never */
+    int64_t started_count; /* waiting holds that found room by it */
+    int64_t started_tasks;
+    int64_t started_mcs;
+    int32_t shown; /* the first of them */
+    struct ledger_started {
+        char hold[RECORD_ID_BYTES];
+        char project[RECORD_NODE_NAME_BYTES];
+        char user[RECORD_NAME_BYTES];
+        int64_t tasks;
+        int64_t frozen_mcs;
+    } started[LEDGER_STARTED];
+};
+
 /* The answer to one command. Everything is copied out: it outlives the transaction. */
 struct ledger_result {
     struct error error; /* code ERR_OK when accepted */
@@ -86,9 +109,10 @@ struct ledger_result {
         struct ledger_hold hold;       /* commands about holds, quote included */
         struct ledger_node node;       /* PUT_NODE, PATCH_NODE */
         struct ledger_cluster cluster; /* PUT_CLUSTER, PATCH_CLUSTER */
+        struct ledger_cap_effect cap;  /* PUT_CAP, DELETE_CAP */
     };
-    int64_t charged_mcs; /* settle, requeue, correct, charge: totals of the run */
-    int64_t refunded_mcs;
+    int64_t charged_mcs;  /* settle, requeue, correct, charge: totals of the run */
+    int64_t refunded_mcs; /* what came back from the freeze; of a refund: all refunds of the run */
     int64_t overrun_mcs;
     int64_t waived_mcs;
     int64_t expired_mcs;

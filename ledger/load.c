@@ -63,23 +63,35 @@ static int64_t months_used(struct ledger *ledger, int64_t node_no, int64_t first
     return sum_mcs;
 }
 
+int64_t load_window_used(struct ledger *ledger,
+                         const struct root_time *time,
+                         const struct counter *counter,
+                         int64_t kind)
+{
+    switch (kind) {
+    case CAP_MONTH:
+        return month_used(ledger, counter->node_no, time->month);
+    case CAP_QUARTER:
+        return months_used(ledger, counter->node_no, time->quarter_first, 3);
+    case CAP_YEAR:
+        return months_used(ledger, counter->node_no, time->year_first, 12);
+    case CAP_TOTAL:
+        return counter->used_mcs;
+    default:
+        return 0;
+    }
+}
+
 /* Used in the windows for which the node has a cap. */
 static void load_windows(struct ledger *ledger, struct view_node *node)
 {
     const struct root_time *time = ledger->subject.time;
-    int64_t no = node->node.node_no;
     memset(node->window_used_mcs, 0, sizeof node->window_used_mcs);
     memcpy(node->window_end_s, time->window_end_s, sizeof node->window_end_s);
     for (int32_t i = 0; i < node->node.cap_count; i++) {
         int64_t kind = node->node.caps[i].kind;
-        if (kind == CAP_MONTH) {
-            node->window_used_mcs[kind] = month_used(ledger, no, time->month);
-        } else if (kind == CAP_QUARTER) {
-            node->window_used_mcs[kind] = months_used(ledger, no, time->quarter_first, 3);
-        } else if (kind == CAP_YEAR) {
-            node->window_used_mcs[kind] = months_used(ledger, no, time->year_first, 12);
-        } else if (kind == CAP_TOTAL) {
-            node->window_used_mcs[kind] = node->counter.used_mcs;
+        if (kind <= CAP_TOTAL) {
+            node->window_used_mcs[kind] = load_window_used(ledger, time, &node->counter, kind);
         }
     }
 }

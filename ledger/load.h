@@ -39,6 +39,13 @@ void load_command(struct ledger *ledger, const struct command *command);
 /** now_ms and what depends on it, for a root. */
 void load_time(struct ledger *ledger, const struct node *root);
 
+/** Used by the counter's node in the window of @kind that contains the time's second, mcs; 0 for kinds
+ * without a window. */
+int64_t load_window_used(struct ledger *ledger,
+                         const struct root_time *time,
+                         const struct counter *counter,
+                         int64_t kind);
+
 /** The rows of a payer that have not ended, put in their places in the view. False when they do not fit. */
 bool load_payer_rows(struct ledger *ledger, int64_t node_no);
 

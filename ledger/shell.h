@@ -98,8 +98,9 @@ struct ledger {
     int64_t grants_looked_s; /* grants that start up to here have woken what waits; 0: not yet */
     size_t feed_count;       /* clusters with new feed events since ledger_feed_changed() */
     int64_t feed_clusters[1024];
-    struct command_with_rates tried; /* a command of a work that is only tried */
-    struct command assigned;         /* a charge taken from the unattributed list */
+    struct ledger_cap_effect *started; /* who is told of promotions; NULL: nobody */
+    struct command_with_rates tried;   /* a command of a work that is only tried */
+    struct command assigned;           /* a charge taken from the unattributed list */
     struct view view;
     struct plan plan;
 };

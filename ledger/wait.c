@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ledger/apply.h"
+#include "ledger/cap_effect.h"
 #include "ledger/core/decide.h"
 #include "ledger/core/rate.h"
 #include "ledger/limit_table.h"
@@ -409,6 +410,15 @@ static void wake_node(struct waiting_root *root, int64_t node_no)
     root->freed[root->freed_count++] = node_no;
 }
 
+void wait_wake_node(struct ledger *ledger, int64_t root_no, int64_t node_no)
+{
+    struct waiting_root *root = root_of(ledger, root_no);
+    if (root != NULL) {
+        root->woken = true;
+        wake_node(root, node_no);
+    }
+}
+
 void wait_wake_path(struct ledger *ledger)
 {
     if (root_waiting_tasks(ledger) == 0) {
@@ -517,6 +527,9 @@ static bool promote(struct ledger *ledger, const struct pass *pass, const struct
         decide_promote(&ledger->view, &ledger->subject.time->calendar, &ledger->plan, &err);
     if (code == ERR_OK) {
         code = apply_plan(ledger, NULL, &err);
+        if (code == ERR_OK && ledger->started != NULL) {
+            cap_effect_note_started(ledger);
+        }
         return code == ERR_OK;
     }
     if (code == ERR_QUOTA_INSUFFICIENT && ledger->plan.violation_count > 0) {

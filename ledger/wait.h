@@ -26,6 +26,9 @@ void wait_apply(struct ledger *ledger);
 void wait_wake_path(struct ledger *ledger);
 void wait_wake_root(struct ledger *ledger, int64_t root_no);
 
+/** The same at one node: what waits for others there is looked at, and nothing else. */
+void wait_wake_node(struct ledger *ledger, int64_t root_no, int64_t node_no);
+
 /** Promote what fits, in order, in a root that has been woken; in all of them. Uses the view and the
  * plan. */
 void wait_pass(struct ledger *ledger, int64_t root_no);

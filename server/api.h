@@ -51,6 +51,11 @@ MUST_USE enum error_code api_command_begin(struct request *request,
                                            struct error *err);
 void api_command_submit(struct request *request);
 
+/** If-Match -> the command's if_match; ERR_MALFORMED. */
+MUST_USE enum error_code api_read_if_match(const struct request *request,
+                                           struct command *command,
+                                           struct error *err);
+
 /* What an accepted command's answer says, also as a line of a batch. */
 uint16_t api_status_of(const struct route_command *row, const struct ledger_result *result);
 bool api_is_answer(const struct command *command, const struct ledger_result *result);
@@ -77,8 +82,9 @@ void api_list_unattributed(struct request *request);
 void api_report_usage(struct request *request);
 void api_read_journal(struct request *request);
 
-/* api_batch.c, api_heartbeats.c, api_events.c: many commands in one request. */
+/* api_batch.c, api_caps.c, api_heartbeats.c, api_events.c: many commands in one request. */
 void api_batch(struct request *request);
+void api_put_caps(struct request *request);
 void api_heartbeats(struct request *request);
 void api_events(struct request *request);
 

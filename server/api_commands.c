@@ -248,9 +248,9 @@ enum error_code api_decode_body(const json_t *body, struct command *command, str
 }
 
 /* `"7"` -> version 7, `*` -> any. A weak tag never matches (RFC 9110 13.1.1). */
-static enum error_code read_if_match(const struct request *request,
-                                     struct command *command,
-                                     struct error *err)
+enum error_code api_read_if_match(const struct request *request,
+                                  struct command *command,
+                                  struct error *err)
 {
     const char *text = request->headers.if_match;
     if (text == NULL) {
@@ -293,7 +293,7 @@ enum error_code api_command_begin(struct request *request,
     *ret_command = command;
     const enum error_code code =
         idempotency_check(request->service->idempotency, request, &slot->key, err);
-    return code == ERR_OK ? read_if_match(request, command, err) : code;
+    return code == ERR_OK ? api_read_if_match(request, command, err) : code;
 }
 
 static enum error_code decode_body(const struct request *request,

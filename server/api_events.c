@@ -292,14 +292,16 @@ static void write_event(struct bulk_source *source,
     free(line->id);
 }
 
-static void begin_results(struct json_out *out)
+static void begin_results(struct bulk_source *source, struct json_out *out)
 {
+    (void)source;
     json_out_object_open(out, NULL);
     json_out_array_open(out, "results");
 }
 
-static void end_results(struct json_out *out)
+static void end_results(struct bulk_source *source, struct json_out *out)
 {
+    (void)source;
     json_out_array_close(out);
     json_out_object_close(out);
 }

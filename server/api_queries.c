@@ -189,7 +189,8 @@ static enum error_code write_cap(struct request *request,
         code = find_cap(reader, &node, &wanted, &cap, err);
     }
     if (code == ERR_OK) {
-        encode_cap(out, node.kind, node.name, cap, wanted.model);
+        const char *project = node.kind == NODE_MEMBER ? request->path_values[0] : "";
+        encode_cap(out, node.kind, project, node.name, cap, wanted.model);
         request->answer.etag = node.version;
     }
     return code;

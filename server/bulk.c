@@ -271,7 +271,7 @@ static void run_request(struct bulk *bulk, struct bulk_source *source)
     struct json_out out;
     request_answer_begin(request, 200, &out);
     if (source->begin != NULL) {
-        source->begin(&out);
+        source->begin(source, &out);
     }
     if (source->is_atomic) {
         run_atomic(bulk, source, &out);
@@ -279,7 +279,7 @@ static void run_request(struct bulk *bulk, struct bulk_source *source)
         run_in_turns(bulk, source, &out);
     }
     if (source->end != NULL) {
-        source->end(&out);
+        source->end(source, &out);
     }
     if (source->failure.code != ERR_OK) {
         request_refuse(request, &source->failure);

@@ -29,8 +29,9 @@ struct bulk_source {
     bool (*next)(struct bulk_source *source, struct bulk *bulk, struct bulk_line *line);
     /* Write the answer of one line; a failure of the whole request goes to source->failure. */
     void (*write)(struct bulk_source *source, struct json_out *out, const struct bulk_line *line);
-    void (*begin)(struct json_out *out); /* NULL: nothing around the lines */
-    void (*end)(struct json_out *out);
+    /* Around the lines; NULL: nothing. begin() may still say how many lines there are. */
+    void (*begin)(struct bulk_source *source, struct json_out *out);
+    void (*end)(struct bulk_source *source, struct json_out *out);
     void (*fini)(struct bulk_source *source); /* frees the source */
     struct request *request;
     const struct ledger_actor *actor; /* of the request; bulk_submit() sets it */

@@ -245,6 +245,109 @@ enum error_code decode_cap(const json_t *body, struct command *command, struct e
     return code;
 }
 
+/* The members of a row that say which cap it is about. */
+static const struct decode_field cap_row_fields[] = {
+    {.name = "node", .kind = DECODE_IGNORED},
+    {.name = "user", .kind = DECODE_IGNORED},
+    {.name = "cap", .kind = DECODE_IGNORED},
+    {.name = "remove", .kind = DECODE_IGNORED},
+};
+
+static const struct decode_table cap_row_names = {ROWS(cap_row_fields)};
+
+static enum error_code decode_cap_limit(const json_t *row,
+                                        struct command *command,
+                                        struct error *err)
+{
+    struct cap *cap = &command->cap.cap;
+    const struct cap_shape *shape = &cap_shapes[cap->kind];
+    struct decode_table table = *shape->table;
+    table.more = &cap_row_names;
+    const bool removes = decode_cap_row_removes(row);
+    const enum error_code code =
+        decode_object(row, removes ? &cap_row_names : &table, command, NULL, err);
+    if (code == ERR_OK && !removes && cap->limit != RECORD_UNLIMITED) {
+        cap->limit *= shape->factor;
+    }
+    return code;
+}
+
+/* A text of a row that must be there. */
+static enum error_code row_text_of(const json_t *row,
+                                   const char *name,
+                                   const char **ret_text,
+                                   struct error *err)
+{
+    const struct decode_path path = {.name = name};
+    const json_t *value = json_object_get(row, name);
+    if (value == NULL) {
+        return decode_refuse(err, ERR_INVALID_FIELD, &path, "required");
+    }
+    return decode_text(value, &path, ret_text, err);
+}
+
+static enum error_code decode_cap_place(const json_t *row,
+                                        struct command_cap *cap,
+                                        struct error *err)
+{
+    const char *node = NULL;
+    const char *user = NULL;
+    enum error_code code = row_text_of(row, "node", &node, err);
+    if (code == ERR_OK && !text_is_node_name(node)) {
+        code = error_set_field(err, ERR_INVALID_FIELD, "node", "not the name of a node");
+    }
+    if (code != ERR_OK) {
+        return code;
+    }
+    if (json_object_get(row, "user") == NULL) {
+        cap->any_kind = true;
+        cap->kind = NODE_PROJECT;
+        memcpy(cap->node, node, strlen(node) + 1);
+        return ERR_OK;
+    }
+    code = row_text_of(row, "user", &user, err);
+    if (code == ERR_OK && !text_is_name(user)) {
+        code = error_set_field(err, ERR_INVALID_FIELD, "user", "not the name of a person");
+    }
+    if (code == ERR_OK) {
+        cap->kind = NODE_MEMBER;
+        memcpy(cap->project, node, strlen(node) + 1);
+        memcpy(cap->node, user, strlen(user) + 1);
+    }
+    return code;
+}
+
+bool decode_cap_row_removes(const json_t *row)
+{
+    return json_is_true(json_object_get(row, "remove"));
+}
+
+const char *decode_cap_limit_name(const char *cap)
+{
+    struct command_cap named = {.kind = NODE_PROJECT};
+    if (!decode_cap_name(cap, &named)) {
+        return NULL;
+    }
+    const struct decode_table *table = cap_shapes[named.cap.kind].table;
+    return table->fields[0].name;
+}
+
+enum error_code decode_cap_row(const json_t *row, struct command *command, struct error *err)
+{
+    const char *cap = NULL;
+    if (!json_is_object(row)) {
+        return error_set(err, ERR_INVALID_FIELD, "not an object");
+    }
+    enum error_code code = decode_cap_place(row, &command->cap, err);
+    if (code == ERR_OK) {
+        code = row_text_of(row, "cap", &cap, err);
+    }
+    if (code == ERR_OK && !decode_cap_name(cap, &command->cap)) {
+        code = error_set_field(err, ERR_INVALID_FIELD, "cap", "\"%.40s\" is no cap", cap);
+    }
+    return code == ERR_OK ? decode_cap_limit(row, command, err) : code;
+}
+
 bool decode_cap_name(const char *name, struct command_cap *cap)
 {
     static const char with_model[] = "gpus:";

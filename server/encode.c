@@ -233,6 +233,8 @@ void encode_refund_answer(struct json_out *out,
     json_out_integer(out, "attempt", command->attempt);
     json_out_amount(out, "refunded", result->requested_mcs);
     json_out_amount(out, "charged", result->charged_mcs);
+    json_out_amount(out, "refunds", result->refunded_mcs);
+    json_out_amount(out, "net", result->charged_mcs - result->refunded_mcs);
     json_out_amount(out, "expired", result->expired_mcs);
     json_out_amount(out, "used", result->hold.hold.used_mcs);
     json_out_text(out, "reason", command->refund.reason);

@@ -154,6 +154,7 @@ static void encode_limit(struct json_out *out, const char *key, int64_t limit)
 
 void encode_cap(struct json_out *out,
                 enum node_kind node_kind,
+                const char *project,
                 const char *node_name,
                 const struct cap *cap,
                 const char *model)
@@ -163,6 +164,7 @@ void encode_cap(struct json_out *out,
     json_out_text(out, "node", node_name);
     json_out_text(out, "kind", decode_choice_name(choices_node_kind, (int)node_kind));
     if (node_kind == NODE_MEMBER) {
+        json_out_text(out, "project", project);
         json_out_text(out, "user", node_name);
     }
     json_out_text(out, "cap", problem_cap_name(kind, model, name, sizeof(name)));
@@ -171,13 +173,52 @@ void encode_cap(struct json_out *out,
     json_out_bool(out, "soft", cap->soft != 0);
 }
 
+/* How full a cap is. */
+static void encode_fill(struct json_out *out, int64_t limit, int64_t used, int64_t frozen)
+{
+    json_out_exact(out, "used", used);
+    json_out_exact(out, "frozen", frozen);
+    if (limit == RECORD_UNLIMITED) {
+        json_out_null(out, "available");
+    } else {
+        json_out_exact(out, "available", limit - used - frozen);
+    }
+}
+
+void encode_started(struct json_out *out, const struct ledger_cap_effect *effect)
+{
+    json_out_object_open(out, "started");
+    json_out_integer(out, "holds", effect->started_count);
+    json_out_integer(out, "tasks", effect->started_tasks);
+    json_out_amount(out, "frozen", effect->started_mcs);
+    json_out_array_open(out, "first");
+    for (int32_t i = 0; i < effect->shown; i++) {
+        const struct ledger_started *started = &effect->started[i];
+        json_out_object_open(out, NULL);
+        json_out_text(out, "hold", started->hold);
+        json_out_text(out, "project", started->project);
+        json_out_text(out, "user", started->user);
+        json_out_integer(out, "tasks", started->tasks);
+        json_out_amount(out, "frozen", started->frozen_mcs);
+        json_out_object_close(out);
+    }
+    json_out_array_close(out);
+    json_out_object_close(out);
+}
+
 void encode_cap_answer(struct json_out *out,
                        const struct command *command,
                        const struct ledger_result *result)
 {
-    (void)result;
     const struct command_cap *cap = &command->cap;
-    encode_cap(out, cap->kind, cap->node, &cap->cap, cap->model);
+    const struct ledger_cap_effect *effect = &result->cap;
+    encode_cap(out, cap->kind, cap->project, cap->node, &cap->cap, cap->model);
+    if (effect->measured) {
+        encode_fill(out, cap->cap.limit, effect->used, effect->frozen);
+        json_out_time(out, "resets_at", effect->resets_at_s);
+        json_out_bool(out, "over_cap", effect->over_cap);
+    }
+    encode_started(out, effect);
 }
 
 /* ---- rates */
@@ -291,17 +332,20 @@ void encode_token_answer(struct json_out *out,
 
 /* ---- balances */
 
-static void encode_cap_status(struct json_out *out, const struct ledger_cap *status)
+/* The project of a member's balance: the last but one of its path. */
+static const char *project_of(const struct ledger_balance *balance)
+{
+    return balance->path_count > 1 ? balance->path[balance->path_count - 2] : "";
+}
+
+static void encode_cap_status(struct json_out *out,
+                              const struct ledger_balance *balance,
+                              const struct ledger_cap *status)
 {
     json_out_object_open(out, NULL);
-    encode_cap(out, status->node_kind, status->node, &status->cap, status->model);
-    json_out_exact(out, "used", status->used);
-    json_out_exact(out, "frozen", status->frozen);
-    if (status->cap.limit == RECORD_UNLIMITED) {
-        json_out_null(out, "available");
-    } else {
-        json_out_exact(out, "available", status->available);
-    }
+    encode_cap(out, status->node_kind, project_of(balance), status->node, &status->cap,
+               status->model);
+    encode_fill(out, status->cap.limit, status->used, status->frozen);
     json_out_time(out, "resets_at", status->resets_at_s);
     json_out_bool(out, "over_cap", status->over_cap);
     json_out_object_close(out);
@@ -325,6 +369,7 @@ void encode_balance(struct json_out *out, const struct ledger_balance *balance)
     json_out_text(out, "node", balance->node.name);
     json_out_text(out, "kind", decode_choice_name(choices_node_kind, (int)balance->node.kind));
     if (balance->node.kind == NODE_MEMBER) {
+        json_out_text(out, "project", project_of(balance));
         json_out_text(out, "user", balance->node.name);
     }
     json_out_array_open(out, "path");
@@ -343,7 +388,7 @@ void encode_balance(struct json_out *out, const struct ledger_balance *balance)
     json_out_integer(out, "mgpus", counter->mgpus);
     json_out_array_open(out, "caps");
     for (int32_t i = 0; i < balance->cap_count; i++) {
-        encode_cap_status(out, &balance->caps[i]);
+        encode_cap_status(out, balance, &balance->caps[i]);
     }
     json_out_array_close(out);
 }

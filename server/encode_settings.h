@@ -10,9 +10,10 @@ void encode_node(struct json_out *out, const struct ledger_node *shown);
 
 void encode_cluster(struct json_out *out, const struct ledger_cluster *shown);
 
-/** A cap of a node. @node_name is a person's for a member. */
+/** A cap of a node. @node_name is a person's for a member, `*` for the defaults of @project. */
 void encode_cap(struct json_out *out,
                 enum node_kind node_kind,
+                const char *project,
                 const char *node_name,
                 const struct cap *cap,
                 const char *model);
@@ -40,6 +41,9 @@ void encode_rates(struct json_out *out, const struct encode_rates *rates);
 void encode_token(struct json_out *out, const struct token *token);
 
 void encode_balance(struct json_out *out, const struct ledger_balance *balance);
+
+/** Who found room by a change of caps: how many holds, and the first of them. */
+void encode_started(struct json_out *out, const struct ledger_cap_effect *effect);
 
 /* Answers of commands, as in encode.h. */
 void encode_node_answer(struct json_out *out,

@@ -153,6 +153,11 @@ void json_out_text_or_null(struct json_out *out, const char *key, const char *te
     }
 }
 
+void json_out_raw(struct json_out *out, const char *key, const struct buffer *json)
+{
+    put_literal(out, key, "", buffer_failure(json) == ERR_OK ? buffer_text(json) : "null");
+}
+
 void json_out_printf(struct json_out *out, const char *key, const char *format, ...)
 {
     char text[512];

@@ -36,6 +36,9 @@ void json_out_text(struct json_out *out, const char *key, const char *text);
 /** A text, or null when it is empty. */
 void json_out_text_or_null(struct json_out *out, const char *key, const char *text);
 
+/** A value that is JSON already, written by another json_out; null when its buffer has failed. */
+void json_out_raw(struct json_out *out, const char *key, const struct buffer *json);
+
 /** A text made of printf pieces, at most 511 bytes. */
 void json_out_printf(struct json_out *out, const char *key, const char *format, ...)
     PRINTF_LIKE(3, 4);

@@ -263,6 +263,7 @@ static void write_figures(struct json_out *out,
     json_out_text(out, "node", violation->node);
     json_out_text(out, "kind", decode_choice_name(choices_node_kind, (int)violation->node_kind));
     if (violation->node_kind == NODE_MEMBER) {
+        json_out_text(out, "project", violation->project);
         json_out_text(out, "user", violation->node);
     }
     json_out_text(out, "cap", problem_cap_name(violation->kind, model, cap, sizeof(cap)));

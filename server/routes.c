@@ -228,6 +228,13 @@ const struct route routes[] = {
     NODE_ROWS("/v1/projects/{n}", NODE_PROJECT, ROLE_ADMIN),
     NODE_ROWS("/v1/projects/{n}/members/{u}", NODE_MEMBER, ROLES_LEADS),
 
+    {.method = METHOD_PUT,
+     .pattern = "/v1/caps",
+     .roles = ROLES_LEADS,
+     .body_bytes = LIMIT_BATCH_BYTES,
+     .query = Q_COMMAND,
+     .handle = api_put_caps},
+
     CHANGE(METHOD_PUT, "/v1/clusters/{n}", ROLE_ADMIN, put_cluster),
     GET("/v1/clusters/{n}", ROLES_SCHEDULERS, Q_AMOUNTS, api_get_cluster),
     CHANGE(METHOD_PATCH, "/v1/clusters/{n}", ROLE_ADMIN, patch_cluster),

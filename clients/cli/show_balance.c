@@ -63,13 +63,9 @@ void show_bar(int64_t used, int64_t frozen, int64_t limit, bool ascii, char *ret
 static void place_write(const json_t *cap, char *ret_text, size_t size_bytes)
 {
     const char *user = show_text(cap, "user");
-    const char *node = show_text(cap, "node");
-    if (strcmp(user, node) == 0) { /* of a member's own balance the path says which project */
-        const json_t *path = json_object_get(cap, "path");
-        node = json_string_value(json_array_get(path, json_array_size(path) - 1));
-    }
-    if (*user != '\0' && node != NULL) {
-        snprintf(ret_text, size_bytes, "%s/%s", node, user);
+    const char *project = show_text(cap, "project");
+    if (*user != '\0' && *project != '\0') {
+        snprintf(ret_text, size_bytes, "%s/%s", project, user);
     } else {
         snprintf(ret_text, size_bytes, "%s", show_text(cap, "node"));
     }

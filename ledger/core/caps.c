@@ -149,6 +149,10 @@ static void list_cap(const struct view_node *at,
         .beyond = is_per_job(kind) || figures->requested > cap->limit,
     };
     memcpy(violation->node, at->node.name, sizeof(violation->node));
+    if (at->node.kind == NODE_MEMBER) {
+        /* On a path a member's project stands behind it. */
+        memcpy(violation->project, at[1].node.name, sizeof(violation->project) - 1);
+    }
 }
 
 /* Check one cap; true when it refuses. */

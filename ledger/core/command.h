@@ -188,6 +188,7 @@ struct command_cap {
     char project[RECORD_NODE_NAME_BYTES]; /* of a member */
     struct cap cap;
     char model[RECORD_NAME_BYTES]; /* gpus:MODEL */
+    bool any_kind;                 /* kind is not known: an organization or a project */
 };
 
 enum cluster_field {

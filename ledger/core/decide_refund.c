@@ -83,5 +83,7 @@ enum error_code decide_refund(struct view *view,
     note_adjustment(&booking, refund, mcs);
     plan->requested_mcs = mcs;
     booking_finish(&booking);
+    plan->run_charged_mcs = run->charged_mcs;
+    plan->run_refunded_mcs = run->refunded_mcs;
     return ERR_OK;
 }

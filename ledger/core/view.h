@@ -121,6 +121,7 @@ struct violation {
     bool soft;
     bool beyond; /* the request exceeds the cap by itself: waiting cannot help (SPEC 5.13) */
     char node[RECORD_NAME_BYTES];
+    char project[RECORD_NODE_NAME_BYTES]; /* of a member */
 };
 
 enum wait_change { WAIT_NONE, WAIT_JOIN, WAIT_LEAVE, WAIT_STAY };

@@ -135,7 +135,9 @@ class Shapes(unittest.TestCase):
             for media, content in resolve(operation["requestBody"])["content"].items():
                 if media == "application/json":
                     with self.subTest(method=method, path=path):
-                        self.assertIs(resolve(content["schema"])["additionalProperties"], False)
+                        schema = resolve(content["schema"])
+                        schema = resolve(schema["items"]) if schema["type"] == "array" else schema
+                        self.assertIs(schema["additionalProperties"], False)
 
     def test_an_amount_that_is_shown_is_shown_both_ways(self):
         for name, schema in DOCUMENT["components"]["schemas"].items():

@@ -266,6 +266,9 @@ static enum error_code run_hold_command(struct ledger *ledger,
     if (code == ERR_QUOTA_INSUFFICIENT) {
         result_of_refusal(ledger, command, result);
     }
+    if (command->kind == COMMAND_QUOTE && (code == ERR_OK || code == ERR_QUOTA_INSUFFICIENT)) {
+        result_of_price(ledger, result);
+    }
     if (parts && (code != ERR_OK || command->dry_run)) {
         roll_back(ledger);
     } else if (parts) {

@@ -64,7 +64,7 @@ struct ledger_refusal {
     int64_t earliest_at_s; /* 0: unknown or never */
     int64_t project_no;    /* the asker's */
     struct command_resources resources;
-    char contact[RECORD_NAME_BYTES]; /* of the nearest failing node that has one */
+    char contact[RECORD_NAME_BYTES]; /* nearest at or above the failing node */
     struct ledger_limit {
         struct violation violation;
         char model[RECORD_NAME_BYTES];
@@ -117,8 +117,12 @@ struct ledger_result {
     int64_t waived_mcs;
     int64_t expired_mcs;
     int64_t requested_mcs; /* quote */
-    int64_t warnings;      /* enum hold_flag */
-    int32_t soft_count;    /* soft caps exceeded, at most 8 told */
+    int64_t card_version;  /* quote; 0: no card is in force */
+    bool cost_known;       /* quote: the card has a price */
+    int64_t cost_micro;    /* 1e-6 of the currency, rounded half up */
+    char currency[8];
+    int64_t warnings;   /* enum hold_flag */
+    int32_t soft_count; /* soft caps exceeded, at most 8 told */
     struct violation soft[8];
     char left_tasks[RECORD_TASKS_TEXT_BYTES]; /* release: those that had started */
     int64_t version;                          /* ETag of what was put */

@@ -6,6 +6,8 @@
 
 #include "ledger/copy.h"
 #include "ledger/core/hold_state.h"
+#include "ledger/core/new_hold.h"
+#include "ledger/core/rate.h"
 #include "ledger/lists.h"
 #include "ledger/wait.h"
 
@@ -84,6 +86,17 @@ void result_of_hold(struct ledger *ledger, struct ledger_result *result)
     copy_soft(plan, result);
 }
 
+void result_of_price(struct ledger *ledger, struct ledger_result *result)
+{
+    const struct rate_version *card = &ledger->view.card.version;
+    result->card_version = ledger->view.card_found ? card->version : 0;
+    result->cost_known = result->card_version != 0 && card->price_micro >= 0;
+    if (result->cost_known) {
+        result->cost_micro = rate_cost_micro(ledger->plan.requested_mcs, card->price_micro);
+        row_text(result->currency, sizeof result->currency, card->currency);
+    }
+}
+
 static int64_t asked_tasks(const struct command *command)
 {
     bool freeze = command->kind == COMMAND_FREEZE || command->kind == COMMAND_QUOTE;
@@ -103,15 +116,13 @@ static void copy_asked(const struct command *command, struct ledger_refusal *ref
     }
 }
 
-/* The nearest failing node that has a contact. */
+/* Of the first failing node that leads to a contact. */
 static void copy_contact(const struct ledger *ledger, struct ledger_refusal *refusal)
 {
     refusal->contact[0] = '\0';
     for (int32_t i = 0; i < refusal->count && refusal->contact[0] == '\0'; i++) {
-        const struct node *node = node_in_view(&ledger->view, refusal->limits[i].violation.node_no);
-        if (node != NULL) {
-            row_text(refusal->contact, sizeof refusal->contact, node->contact);
-        }
+        row_text(refusal->contact, sizeof refusal->contact,
+                 view_contact(&ledger->view, refusal->limits[i].violation.node_no));
     }
 }
 

@@ -20,4 +20,7 @@ void result_of_cluster(struct ledger *ledger,
                        const struct cluster *cluster,
                        struct ledger_result *result);
 
+/** What a quote says beside the hold, passed or not: the rate card, and the cost where it has a price. */
+void result_of_price(struct ledger *ledger, struct ledger_result *result);
+
 #endif

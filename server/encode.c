@@ -1,6 +1,8 @@
 /* Holds, runs and money as JSON. Settings are in encode_settings.c. */
 #include "server/encode.h"
 
+#include <inttypes.h>
+
 #include "server/decode_shapes.h"
 #include "server/problem.h"
 
@@ -241,6 +243,18 @@ void encode_refund_answer(struct json_out *out,
     encode_warnings(out, result);
 }
 
+static void encode_cost(struct json_out *out, const struct ledger_result *result)
+{
+    if (!result->cost_known) {
+        json_out_null(out, "cost");
+        json_out_null(out, "currency");
+        return;
+    }
+    json_out_printf(out, "cost", "%" PRId64 ".%06" PRId64, result->cost_micro / 1000000,
+                    result->cost_micro % 1000000);
+    json_out_text(out, "currency", result->currency);
+}
+
 void encode_quote_answer(struct json_out *out,
                          const struct command *command,
                          const struct ledger_result *result)
@@ -258,7 +272,8 @@ void encode_quote_answer(struct json_out *out,
     json_out_integer(out, "tasks", command->freeze.tasks > 0 ? command->freeze.tasks : 1);
     json_out_amount(out, "requested",
                     refusal != NULL ? refusal->requested_mcs : result->requested_mcs);
-    json_out_numbered(out, "rate_card", command->cluster, hold->card_version);
+    encode_rate_card(out, command->cluster, result->card_version);
+    encode_cost(out, result);
     json_out_bool(out, "would_pass", would_pass);
     problem_write_violations(out, "violations", refusal);
     json_out_integer(out, "waiting_ahead", refusal != NULL ? refusal->waiting_ahead : 0);

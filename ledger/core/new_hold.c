@@ -55,6 +55,19 @@ const struct node *view_closed_node(const struct view *view)
     return NULL;
 }
 
+const char *view_contact(const struct view *view, int64_t node_no)
+{
+    bool reached = false;
+    for (int32_t i = 0; i < view->node_count; i++) {
+        const struct node *node = &view->nodes[i].node;
+        reached = reached || node->node_no == node_no;
+        if (reached && node->contact[0] != '\0') {
+            return node->contact;
+        }
+    }
+    return "";
+}
+
 enum error_code new_hold_check_open(const struct view *view, struct error *err)
 {
     if (view->cluster.state == NODE_CLOSED) {
@@ -66,10 +79,10 @@ enum error_code new_hold_check_open(const struct view *view, struct error *err)
     if (node == NULL) {
         return ERR_OK;
     }
-    return error_set(err, ERR_NODE_CLOSED,
-                     "%s %s is closed to new freezes: use another account%s%s",
-                     NODE_KINDS[node->kind], node->name,
-                     node->contact[0] != '\0' ? ", or ask: " : "", node->contact);
+    const char *contact = view_contact(view, node->node_no);
+    return error_set(
+        err, ERR_NODE_CLOSED, "%s %s is closed to new freezes: use another account%s%s",
+        NODE_KINDS[node->kind], node->name, contact[0] != '\0' ? ", or ask: " : "", contact);
 }
 
 bool new_hold_is_guest(const struct view *view)

@@ -26,4 +26,8 @@ bool new_hold_is_guest(const struct view *view);
 /* Rate, GPUs, card and charged partition by view->card: ERR_OK, ERR_NO_RATE or ERR_INVALID_FIELD. */
 MUST_USE enum error_code new_hold_price(struct view *view, struct plan *plan, struct error *err);
 
+/* Whom to ask about a node of the path: the contact of the nearest at or above it that has one, else
+ * "" (SPEC 2.1). Borrowed from the view. */
+const char *view_contact(const struct view *view, int64_t node_no);
+
 #endif

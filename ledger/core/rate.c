@@ -334,6 +334,14 @@ int64_t resources_mgpus(const struct resources *resources, int64_t model_no)
     return mgpus;
 }
 
+int64_t rate_cost_micro(int64_t mcs, int64_t price_micro)
+{
+    const __int128 hour = 3600000;
+    __int128 twice = (__int128)mcs * price_micro * 2 + hour;
+    __int128 cost = twice / (2 * hour);
+    return (int64_t)(twice % (2 * hour) < 0 ? cost - 1 : cost);
+}
+
 enum error_code rate_amount(int64_t rate_mcores,
                             int64_t seconds,
                             int64_t *ret_mcs,

@@ -41,6 +41,9 @@ MUST_USE enum error_code rate_price(const struct rate_card *card,
 /* mGPUs of one model (model_no 0: of all) in priced resources. */
 int64_t resources_mgpus(const struct resources *resources, int64_t model_no);
 
+/* mcs x price / 3 600 000 in 1e-6 of the currency, rounded half up (SPEC 7.5). */
+int64_t rate_cost_micro(int64_t mcs, int64_t price_micro);
+
 /* rate x seconds, both 0 or more: ERR_INVALID_FIELD when it leaves one command's range
  * (LIMIT_COMMAND_MCS). */
 MUST_USE enum error_code rate_amount(int64_t rate_mcores,

@@ -88,6 +88,19 @@ class Answers(w.Case):
         answer = self.call("POST", "/holds", self.body("h"), {"Accept-Language": "en-GB, zh;q=0.1"})
         self.assertEqual(answer.json["title"], line)
 
+    def test_spec_6_5_a_quote_says_its_card_and_cost_whether_it_would_pass_or_not(self):
+        self.make()
+        self.cap("job_core_hours", "1")
+        asked = {key: value for key, value in self.body("q").items() if key != "id"}
+        for seconds, passes in ((300, False), (60, True)):
+            quote = self.ok("POST", "/quotes", {**asked, "time_limit_s": seconds})
+            self.assertEqual((quote["would_pass"], quote["rate_card"]), (passes, f"{self.cluster}/1"))
+            self.assertEqual((quote["cost"], quote["currency"]), ("0.160000" if seconds == 300 else "0.032000", "CNY"))
+        bare = self.name + "-c2"
+        self.make_cluster(bare, card={"price_per_core_hour": None, "currency": None})
+        quote = self.ok("POST", "/quotes", {**asked, "cluster": bare})
+        self.assertEqual((quote["cost"], quote["currency"]), (None, None))
+
     def test_spec_6_3_what_waits_holds_nothing_and_is_no_holder(self):
         self.make()
         for cap, limit in (("total", "2"), ("gpus", 1)):

@@ -28,6 +28,15 @@ class Who(w.Case):
         self.make(project={"contact": "quota@acme.example"})
         self.cap("month", "1")
         self.assertTrue(self.short("h")["detail"].endswith("ask: quota@acme.example"))
+        # The nearest at or above what failed: not below it, and not farther up.
+        for path, contact in ((f"/organizations/{self.org}", None), (f"/organizations/{self.root}", "root@acme.example")):
+            self.ok("PATCH", path, {"contact": contact}, {"If-Match": "*"})
+        self.ok("DELETE", f"/projects/{self.project}/caps/month", headers={"If-Match": "*"})
+        self.cap("month", "1", f"/organizations/{self.org}")
+        self.assertTrue(self.short("h")["detail"].endswith("ask: root@acme.example"))
+        self.ok("PATCH", f"/projects/{self.project}", {"contact": None}, {"If-Match": "*"})
+        self.ok("PATCH", f"/projects/{self.project}", {"state": "closed"}, {"If-Match": "*"})
+        self.assertTrue(self.freeze("h", 409)["detail"].endswith("ask: root@acme.example"))
 
     def test_spec_2_2_a_cluster_serves_the_roots_it_lists(self):
         self.make()

@@ -202,6 +202,21 @@ static enum error_code run_one(struct ledger *ledger,
     return replayed ? ERR_OK : decide_and_apply(ledger, decision, command, err);
 }
 
+/* A command about a hold some of whose tasks wait may have made room for them, or made them small
+ * enough: its answer says what came of it. */
+static void answer_promotions(struct ledger *ledger,
+                              const struct command *command,
+                              struct ledger_result *result)
+{
+    const struct hold *hold = &result->hold.hold;
+    bool tried = command->dry_run && decision_of(command->kind)->scope != DECIDE_TASKS;
+    if (hold->counts[TASK_WAITING] == 0 || result->no_effect || result->replayed || tried) {
+        return;
+    }
+    wait_pass(ledger, hold->root_no);
+    result_refresh_hold(ledger, result);
+}
+
 static enum error_code run_verb(struct ledger *ledger,
                                 const struct decision *decision,
                                 const struct command *command,
@@ -220,7 +235,11 @@ static enum error_code run_verb(struct ledger *ledger,
     }
     wait_pass(ledger, ((const struct hold *)cell_record(cell))->root_no);
     if (decision->scope == DECIDE_TASKS) {
-        return tasks_run(ledger, decision, command, cell_record(cell), result, err);
+        code = tasks_run(ledger, decision, command, cell_record(cell), result, err);
+        if (code == ERR_OK) {
+            answer_promotions(ledger, command, result);
+        }
+        return code;
     }
     load_hold(ledger, cell_record(cell));
     code = run_one(ledger, decision, command, err);
@@ -231,6 +250,7 @@ static enum error_code run_verb(struct ledger *ledger,
         }
         if (command->kind != COMMAND_HEARTBEAT) {
             result_of_hold(ledger, result);
+            answer_promotions(ledger, command, result);
         }
         result->created = command->kind == COMMAND_REFUND;
     }

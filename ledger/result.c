@@ -9,6 +9,7 @@
 #include "ledger/core/new_hold.h"
 #include "ledger/core/rate.h"
 #include "ledger/lists.h"
+#include "ledger/load.h"
 #include "ledger/wait.h"
 
 static const struct node *node_in_view(const struct view *view, int64_t node_no)
@@ -84,6 +85,16 @@ void result_of_hold(struct ledger *ledger, struct ledger_result *result)
     result->requested_mcs = plan->requested_mcs;
     result->warnings = plan->warnings;
     copy_soft(plan, result);
+}
+
+void result_refresh_hold(struct ledger *ledger, struct ledger_result *result)
+{
+    const struct hold *hold = row_get(ledger->set, RECORD_HOLD, result->hold.hold.hold_no);
+    if (hold != NULL) {
+        load_hold(ledger, hold);
+        show_hold(ledger, &result->hold);
+        result->waiting = result->waiting && hold->counts[TASK_WAITING] > 0;
+    }
 }
 
 void result_of_price(struct ledger *ledger, struct ledger_result *result)

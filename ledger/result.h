@@ -20,6 +20,9 @@ void result_of_cluster(struct ledger *ledger,
                        const struct cluster *cluster,
                        struct ledger_result *result);
 
+/** Show the hold of a result as it stands by now, and whether it still waits. Uses the view. */
+void result_refresh_hold(struct ledger *ledger, struct ledger_result *result);
+
 /** What a quote says beside the hold, passed or not: the rate card, and the cost where it has a price. */
 void result_of_price(struct ledger *ledger, struct ledger_result *result);
 

@@ -106,6 +106,7 @@ enum error_code tasks_parse(const char *text,
 /* What the calls for one command come to. */
 struct tally {
     bool any_effect;
+    bool any_waits;
     int64_t warnings;
     int64_t refunded_mcs; /* what went back from frozen, of all tasks */
     int64_t expired_mcs;  /* the part of it that went to ended grants */
@@ -166,6 +167,7 @@ static enum error_code run_task(struct ledger *ledger,
         return code;
     }
     tally->any_effect = tally->any_effect || !ledger->plan.no_effect;
+    tally->any_waits = tally->any_waits || ledger->plan.waits;
     tally->warnings |= ledger->plan.warnings;
     tally->refunded_mcs += ledger->plan.run_refunded_mcs;
     tally->expired_mcs += ledger->plan.run_expired_mcs;
@@ -296,6 +298,7 @@ enum error_code tasks_run(struct ledger *ledger,
     }
     left_flush(&tally);
     ledger->plan.warnings = tally.warnings;
+    ledger->plan.waits = tally.any_waits;
     ledger->plan.replayed = release && remember_release(ledger, command->tasks, &tally);
     ledger->plan.run_refunded_mcs = tally.refunded_mcs;
     ledger->plan.run_expired_mcs = tally.expired_mcs;

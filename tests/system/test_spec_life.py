@@ -208,9 +208,20 @@ class Life(w.Case):
         self.freeze("b", 202, on_insufficient="wait", time_limit_s=5)
         self.verb("a", "resize", 202, time_limit_s=200)
         self.assertEqual(self.hold("b")["state"], "waiting")
-        self.verb("a", "resize", 202, time_limit_s=10)
+        answer = self.verb("a", "resize", 202, time_limit_s=100, query="?dry_run=true")
+        self.assertEqual(answer["state"], "waiting")
+        for query in ("?dry_run=true", ""):
+            answer = self.verb("a", "resize", 200, query=query, time_limit_s=10)
+            self.assertEqual((answer["state"], answer["frozen_mcs"]), ("frozen", 160000))
         self.assertEqual([self.hold(key)["state"] for key in "ab"], ["frozen", "frozen"])
         self.assertEqual(self.balance()["frozen_mcs"], GPU5 + 240000)
+
+    def test_spec_5_9_a_release_of_some_answers_what_came_of_the_others(self):
+        self.make()
+        self.cap("month", "6")
+        self.freeze("b")
+        self.freeze("a", 202, tasks=2, on_insufficient="wait", time_limit_s=600)
+        self.assertEqual(self.verb("a", "release", tasks="1")["state"], "frozen")
 
     def test_spec_5_6_allocated_is_charged_and_the_rest_is_refunded(self):
         self.make()
@@ -362,6 +373,17 @@ class Life(w.Case):
         self.assertEqual(self.charge("c", account="nobody")["used_mcs"], 960000)
         self.assertEqual(self.money()[0], 960000)
         self.assertEqual([row["id"] for row in self.get(path)["items"]], [f"{self.name}-d"])
+
+    def test_spec_5_9_a_run_that_is_too_long_or_too_dear_names_the_field(self):
+        self.make(cluster={"mode": "window"})
+        for key, cores, days in (("long", 1, 4097), ("dear", 1000000, 4000)):
+            self.freeze(key, resources={"cores": cores})
+            self.verb(key, "start", started_at=self.ago(days * 86400))
+            problem = self.refused_verb("invalid_field", 422, key, "settle", ended_at=self.ago(0))
+            self.assertEqual(problem["field"], "ended_at")
+            # A typing mistake can be mended: the settle's times win over the start's.
+            answer = self.verb(key, "settle", started_at=self.ago(60), ended_at=self.ago(0))
+            self.assertEqual(answer["charged_mcs"], cores * 60000)
 
     def test_spec_5_9_a_person_assigns_what_is_on_the_list(self):
         self.make()

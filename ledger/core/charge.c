@@ -322,10 +322,11 @@ static_assert(LIMIT_TIME_LIMIT_S == LIMIT_RUN_DAYS * CIVIL_DAY_S,
 static enum error_code check_bounds(const struct run *run, struct error *err)
 {
     if (run->booked_until_s - run->started_s > LIMIT_RUN_DAYS * CIVIL_DAY_S) {
-        return error_set_field(err, ERR_INVALID_FIELD, "ended_at",
-                               "the run lasts %lld s, at most %d days can be booked: send started_at "
-                               "and ended_at as they were",
-                               (long long)(run->booked_until_s - run->started_s), LIMIT_RUN_DAYS);
+        return error_set_field(
+            err, ERR_INVALID_FIELD, "ended_at",
+            "the run lasts %lld s, at most %d days can be booked: send started_at "
+            "and ended_at as they were",
+            (long long)(run->booked_until_s - run->started_s), LIMIT_RUN_DAYS);
     }
     if (charge_gross(run) > LIMIT_COMMAND_MCS) {
         return error_set_field(err, ERR_INVALID_FIELD, "ended_at",

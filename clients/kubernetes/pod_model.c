@@ -1,7 +1,6 @@
 /* Models: see pod_model.h. */
 #include "clients/kubernetes/pod_model.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static const char *text_at(const json_t *object, const char *outer, const char *inner)
@@ -46,8 +45,12 @@ static bool candidates_read(const struct resource_table *table, const char *list
 }
 
 /* The resource's own model, its '*' filled in; without ".shared" of time slicing behind. */
-static bool model_by_name(const struct resource_family *family, const char *rest, char *ret_model)
+static bool model_by_name(const struct resource_table *table,
+                          const struct resource_family *family,
+                          const char *rest,
+                          char *ret_model)
 {
+    char model[RESOURCE_MODEL_BYTES];
     static const char shared[] = ".shared";
     const char *star = strchr(family->model, '*');
     const size_t head = star == NULL ? strlen(family->model) : (size_t)(star - family->model);
@@ -59,12 +62,11 @@ static bool model_by_name(const struct resource_family *family, const char *rest
     if (family->model[0] == '\0' || head + bytes + tail >= RESOURCE_MODEL_BYTES) {
         return false;
     }
-    memcpy(ret_model, family->model, head);
-    for (size_t i = 0; i < bytes; i++) {
-        ret_model[head + i] = (char)tolower((unsigned char)rest[i]);
-    }
-    memcpy(ret_model + head + bytes, tail == 0 ? "" : star + 1, tail + 1);
-    return true;
+    memcpy(model, family->model, head);
+    memcpy(model + head, rest, bytes);
+    memcpy(model + head + bytes, tail == 0 ? "" : star + 1, tail + 1);
+    resource_table_model(table, model, ret_model);
+    return ret_model[0] != '\0';
 }
 
 /* Whether one expression of a node affinity names the model: In, all values one model. */
@@ -131,7 +133,7 @@ enum pod_model_source pod_model_asked(const json_t *pod,
         text_at(json_object_get(pod, "metadata"), "annotations", family->model_annotation);
     const char *selected = text_at(spec, "nodeSelector", family->model_label);
     ret_model[0] = '\0';
-    if (model_by_name(family, rest, ret_model)) {
+    if (model_by_name(table, family, rest, ret_model)) {
         return POD_MODEL_NAME;
     }
     if (wanted != NULL && candidates_read(table, wanted, ret_model)) {

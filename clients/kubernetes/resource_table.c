@@ -522,15 +522,13 @@ void resource_table_model(const struct resource_table *table, const char *text, 
     if (!model_normalize(text, model)) {
         return;
     }
-    const char *found = strstr(model, mig);
-    if (found != NULL) {
-        found++; /* "mig-1g.5gb" */
-    }
-    for (size_t i = 0; found == NULL && i < table->rule_count; i++) {
-        if (pattern_matches(table->rules[i].pattern, model)) {
+    const char *profile = strstr(model, mig);
+    const char *name = profile == NULL ? model : profile + 1; /* "mig-1g.5gb" */
+    const char *found = name;
+    for (size_t i = 0; found == name && i < table->rule_count; i++) {
+        if (pattern_matches(table->rules[i].pattern, name)) {
             found = table->rules[i].model;
         }
     }
-    found = found == NULL ? model : found;
     memcpy(ret_model, found, strlen(found) + 1);
 }

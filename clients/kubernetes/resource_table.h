@@ -104,7 +104,7 @@ bool resource_table_find(const struct resource_table *table,
 /*
  * A model as people, labels and HAMi write it ("NVIDIA-A100-SXM4-80GB-SHARED") -> as the rate card knows it ("a100"): the first
  * rule of [models] that matches; else in lower case, blanks as '-', without the vendor in front and "-SHARED" behind. A MIG
- * profile keeps its own name ("mig-1g.5gb").
+ * profile is "mig-1g.5gb" to the rules and without them.
  *
  * ret_model: RESOURCE_MODEL_BYTES; "" when @text is empty, too long or has control characters.
  */

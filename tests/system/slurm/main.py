@@ -1,6 +1,6 @@
 """The parts of the Slurm suite on one real cluster, one after the other.
 
-usage: main.py BUILD [PART...]      parts: see PARTS; without any, all of them
+usage: main.py BUILD [PART[.CLASS]...]      parts: see PARTS; without any, all of them
 Exit status 77 when this machine cannot run a cluster (meson: skipped).
 """
 
@@ -21,7 +21,10 @@ def suites(names):
     loader = unittest.TestLoader()
     folder = pathlib.Path(__file__).resolve().parent
     for name in names:
-        if (folder / f"test_{name}.py").exists():
+        name, _, one = name.partition(".")
+        if one:
+            yield loader.loadTestsFromTestCase(getattr(importlib.import_module(f"test_{name}"), one))
+        elif (folder / f"test_{name}.py").exists():
             yield loader.loadTestsFromModule(importlib.import_module(f"test_{name}"))
 
 

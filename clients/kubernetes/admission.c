@@ -1,0 +1,246 @@
+/* Decisions about reviews: see admission.h. */
+#include "clients/kubernetes/admission.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "clients/kubernetes/agent_log.h"
+#include "clients/kubernetes/commands.h"
+#include "clients/kubernetes/counters.h"
+#include "clients/kubernetes/names.h"
+#include "clients/kubernetes/object.h"
+#include "clients/kubernetes/pod_cost.h"
+
+static json_t *pass(const struct review *review)
+{
+    counter_add(COUNTER_PASSED, 1);
+    return review_allow(review, NULL);
+}
+
+static bool is_creation_of_pod(const struct review *review)
+{
+    return strcmp(review->operation, "CREATE") == 0 && strcmp(review->resource, "pods") == 0 &&
+           review->group[0] == '\0' && review->subresource[0] == '\0' && review->object != NULL;
+}
+
+/* ---- enforce */
+
+static json_t *refuse(const struct review *review,
+                      int code,
+                      const char *reason,
+                      const char *message)
+{
+    counter_add(COUNTER_REFUSED, 1);
+    agent_log("info", "refused", "namespace", review->namespace, "pod", review->name, "uid",
+              object_text(review->object, "metadata", "uid", NULL), "message", message, NULL);
+    return review_deny(review, code, reason, message);
+}
+
+/* There was no answer that decides: the policy does. No funds and no answer are different things (SPEC 11.1). */
+static json_t *answer_by_policy(const struct admission *admission,
+                                const struct review *review,
+                                const char *why)
+{
+    char message[600];
+    const bool open = admission->config->fail_policy == AGENT_FAIL_OPEN;
+    counter_add(open ? COUNTER_OPEN : COUNTER_CLOSED, 1);
+    agent_log("warning", "ledger_silent", "namespace", review->namespace, "pod", review->name,
+              "policy", open ? "open" : "closed", "why", why, NULL);
+    (void)snprintf(message, sizeof message, "%s: %s",
+                   open ? "Corehour gives no answer; let in, charged later"
+                        : "Corehour gives no answer, and this cluster admits nothing without one",
+                   why);
+    if (!open) {
+        return review_deny(review, 503, "ServiceUnavailable", message);
+    }
+    json_t *warnings = json_pack("[s]", message);
+    json_t *answer = review_allow(review, warnings);
+    json_decref(warnings);
+    return answer;
+}
+
+/* The ledger has answered: yes, or why not. */
+static json_t *answer_by_ledger(const struct review *review, const struct corehour_answer *ledger)
+{
+    if (ledger->status == 201 || ledger->status == 200 || ledger->status == 202) {
+        counter_add(COUNTER_ALLOWED, 1);
+        return review_allow(review, object_get(ledger->body, "warnings", NULL));
+    }
+    if (strcmp(corehour_answer_code(ledger), "id_reused") == 0) {
+        /* The same pod was frozen before with other words: it has its hold. */
+        return pass(review);
+    }
+    const char *detail = object_text(ledger->body, "detail", NULL);
+    const char *title = object_text(ledger->body, "title", NULL);
+    const char *line = detail[0] != '\0'  ? detail
+                       : title[0] != '\0' ? title
+                                          : "refused by Corehour";
+    return refuse(review, 403, "Forbidden", line);
+}
+
+static json_t *freeze_ask(const struct admission *admission,
+                          const struct review *review,
+                          const json_t *resources,
+                          const char *user)
+{
+    const struct namespace_rules rules = namespaces_find(admission->namespaces, review->namespace);
+    const json_t *limit = object_get(review->object, "spec", "activeDeadlineSeconds", NULL);
+    const struct command_pod pod = {
+        .cluster = admission->config->cluster.text,
+        .account = rules.account,
+        .user = user,
+        .namespace = review->namespace,
+        .name = object_text(review->object, "metadata", "name", NULL),
+        .uid = object_text(review->object, "metadata", "uid", NULL),
+        .qos = object_text(review->object, "spec", "priorityClassName", NULL),
+        .resources = resources,
+        .time_limit_s = json_integer_value(limit),
+    };
+    json_t *body = command_freeze(&pod, "reject", admission->config->admit_ttl_s);
+    const struct corehour_request request = {
+        .method = "POST",
+        .path = review->dry_run ? "/v1/holds?dry_run=true" : "/v1/holds",
+        .body = body,
+    };
+    struct corehour_answer ledger;
+    struct agent_error why;
+    json_t *answer;
+    if (body != NULL && ledger_pool_call(admission->ledger, &request, &ledger, &why)) {
+        answer = answer_by_ledger(review, &ledger);
+        corehour_answer_fini(&ledger);
+    } else {
+        answer = answer_by_policy(admission, review, body == NULL ? "out of memory" : why.detail);
+    }
+    json_decref(body);
+    return answer;
+}
+
+json_t *admission_enforce(const struct admission *admission, const struct review *review)
+{
+    if (namespaces_is_protected(admission->namespaces, review->namespace) ||
+        !is_creation_of_pod(review)) {
+        return pass(review);
+    }
+    struct pod_request request;
+    char problem[RESOURCE_PROBLEM_BYTES];
+    const enum pod_result result =
+        pod_cost(review->object, admission->table, &request, problem, sizeof problem);
+    if (result != POD_OK) {
+        return refuse(review, 403, "Forbidden", problem);
+    }
+    if (!request.accelerated) {
+        return pass(review);
+    }
+    if (object_text(review->object, "metadata", "uid", NULL)[0] == '\0') {
+        return refuse(review, 403, "Forbidden",
+                      "the pod has no uid: /enforce must be a validating webhook");
+    }
+    char user[PEOPLE_NAME_BYTES];
+    people_find(admission->people, review->object, review->namespace, review->username, user);
+    json_t *resources = pod_request_json(&request);
+    json_t *answer = resources == NULL ? answer_by_policy(admission, review, "out of memory")
+                                       : freeze_ask(admission, review, resources, user);
+    json_decref(resources);
+    return answer;
+}
+
+/* ---- gate */
+
+static bool has_gate(const json_t *gates)
+{
+    size_t index;
+    json_t *gate;
+    json_array_foreach(gates, index, gate)
+    {
+        if (strcmp(object_text(gate, "name", NULL), NAME_GATE) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+json_t *admission_gate(const struct admission *admission, const struct review *review)
+{
+    if (namespaces_is_protected(admission->namespaces, review->namespace) ||
+        !is_creation_of_pod(review)) {
+        return pass(review);
+    }
+    struct pod_request request;
+    char problem[RESOURCE_PROBLEM_BYTES];
+    const enum pod_result result =
+        pod_cost(review->object, admission->table, &request, problem, sizeof problem);
+    if (result != POD_OK) {
+        return refuse(review, 403, "Forbidden", problem);
+    }
+    const json_t *gates = object_get(review->object, "spec", "schedulingGates", NULL);
+    const bool is_bound = object_text(review->object, "spec", "nodeName", NULL)[0] != '\0';
+    if (!request.accelerated || has_gate(gates)) {
+        return pass(review);
+    }
+    if (is_bound) {
+        /* It passes no scheduler: a gate would be refused by the API server. */
+        return refuse(
+            review, 403, "Forbidden",
+            "pods with accelerators may not name their node themselves in this namespace");
+    }
+    json_t *patch = json_array_size(gates) > 0
+                        ? json_pack("[{s:s, s:s, s:{s:s}}]", "op", "add", "path",
+                                    "/spec/schedulingGates/-", "value", "name", NAME_GATE)
+                        : json_pack("[{s:s, s:s, s:[{s:s}]}]", "op", "add", "path",
+                                    "/spec/schedulingGates", "value", "name", NAME_GATE);
+    json_t *answer = review_patch(review, patch);
+    json_decref(patch);
+    counter_add(COUNTER_GATED, 1);
+    return answer;
+}
+
+/* ---- stamp */
+
+/* The name that belongs on an object, "" for none. */
+static const char *stamp_of(const struct review *review)
+{
+    if (review->old_object != NULL) {
+        return object_text(review->old_object, "metadata", "annotations", NAME_CREATED_BY, NULL);
+    }
+    return people_is_human(review->username)
+               ? review->username
+               : object_text(review->object, "metadata", "annotations", NAME_USER, NULL);
+}
+
+static json_t *stamp_patch(const json_t *object, const char *stamp, bool is_there)
+{
+    if (stamp[0] == '\0') {
+        return json_pack("[{s:s, s:s}]", "op", "remove", "path", NAME_CREATED_BY_POINTER);
+    }
+    if (is_there || json_is_object(object_get(object, "metadata", "annotations", NULL))) {
+        return json_pack("[{s:s, s:s, s:s}]", "op", "add", "path", NAME_CREATED_BY_POINTER, "value",
+                         stamp);
+    }
+    return json_pack("[{s:s, s:s, s:{s:s}}]", "op", "add", "path", "/metadata/annotations", "value",
+                     NAME_CREATED_BY, stamp);
+}
+
+json_t *admission_stamp(const struct admission *admission, const struct review *review)
+{
+    const bool is_change =
+        strcmp(review->operation, "CREATE") == 0 || strcmp(review->operation, "UPDATE") == 0;
+    if (namespaces_is_protected(admission->namespaces, review->namespace) || !is_change ||
+        review->object == NULL || review->subresource[0] != '\0') {
+        return pass(review);
+    }
+    char stamp[PEOPLE_NAME_BYTES];
+    object_copy(stamp, stamp_of(review), sizeof stamp);
+    const json_t *present =
+        object_get(review->object, "metadata", "annotations", NAME_CREATED_BY, NULL);
+    const char *text = json_string_value(present);
+    const bool is_right =
+        present == NULL ? stamp[0] == '\0' : text != NULL && strcmp(text, stamp) == 0;
+    if (is_right) {
+        return pass(review);
+    }
+    json_t *patch = stamp_patch(review->object, stamp, present != NULL);
+    json_t *answer = review_patch(review, patch);
+    json_decref(patch);
+    counter_add(COUNTER_STAMPED, 1);
+    return answer;
+}

@@ -1,0 +1,78 @@
+/* Paths into JSON: see object.h. */
+#include "clients/kubernetes/object.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "clients/units.h"
+
+static json_t *walk(const json_t *object, va_list path)
+{
+    json_t *place = (json_t *)(uintptr_t)object;
+    const char *name;
+    while (place != NULL && (name = va_arg(path, const char *)) != NULL) {
+        place = json_object_get(place, name);
+    }
+    return place;
+}
+
+json_t *object_get(const json_t *object, ...)
+{
+    va_list path;
+    va_start(path, object);
+    json_t *place = walk(object, path);
+    va_end(path);
+    return place;
+}
+
+const char *object_text(const json_t *object, ...)
+{
+    va_list path;
+    va_start(path, object);
+    const json_t *place = walk(object, path);
+    va_end(path);
+    const char *text = json_string_value(place);
+    return text == NULL ? "" : text;
+}
+
+int64_t object_time(const json_t *object, const char *member)
+{
+    int64_t time_s = 0;
+    const char *text = object_text(object, member, NULL);
+    if (strchr(text, 'T') == NULL || corehour_time_parse(text, 0, &time_s) != COREHOUR_OK) {
+        return 0;
+    }
+    return time_s;
+}
+
+const json_t *object_condition(const json_t *object, const char *type)
+{
+    const json_t *conditions = object_get(object, "status", "conditions", NULL);
+    size_t index;
+    json_t *condition;
+    json_array_foreach(conditions, index, condition)
+    {
+        if (strcmp(object_text(condition, "type", NULL), type) == 0) {
+            return condition;
+        }
+    }
+    return NULL;
+}
+
+bool object_condition_is(const json_t *condition, const char *status)
+{
+    return strcmp(object_text(condition, "status", NULL), status) == 0;
+}
+
+void object_copy(char *ret_text, const char *text, size_t bytes)
+{
+    size_t length = strlen(text);
+    if (length >= bytes) {
+        length = bytes - 1;
+        while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) {
+            length--;
+        }
+    }
+    memcpy(ret_text, text, length);
+    ret_text[length] = '\0';
+}

@@ -1,0 +1,28 @@
+/* Looking into JSON objects of Kubernetes without asking at every step whether something is there. Pure. */
+#ifndef COREHOUR_CLIENTS_KUBERNETES_OBJECT_H
+#define COREHOUR_CLIENTS_KUBERNETES_OBJECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+/* The member at a path of member names that ends with NULL; NULL when anything on the way is absent. Borrowed. */
+json_t *object_get(const json_t *object, ...) __attribute__((sentinel));
+
+/* The same, as a text; "" when absent or no string. Lives as long as the object. */
+const char *object_text(const json_t *object, ...) __attribute__((sentinel));
+
+/* A member that holds RFC 3339, as seconds since 1970; 0 when absent, null or no time. */
+int64_t object_time(const json_t *object, const char *member);
+
+/* The condition of this type in status.conditions, or NULL. Borrowed. */
+const json_t *object_condition(const json_t *object, const char *type);
+
+/* Whether a condition is there with this status. NULL is legal. */
+bool object_condition_is(const json_t *condition, const char *status);
+
+/* Copies as much of a text as fits with its NUL, never half a UTF-8 character. */
+void object_copy(char *ret_text, const char *text, size_t bytes);
+
+#endif

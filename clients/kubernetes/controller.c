@@ -1,6 +1,9 @@
 /* The controller's parts and threads: see controller.h. */
+#include "clients/kubernetes/controller.h"
+
 #include <stdlib.h>
-#include <time.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "clients/kubernetes/agent_log.h"
 #include "clients/kubernetes/controller_parts.h"
@@ -32,14 +35,11 @@ bool controller_create(const struct admission *parts,
     controller->parts = parts;
     controller->config = parts->config;
     controller->server = server;
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&controller->lock, NULL);
-    pthread_cond_init(&controller->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    controller->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     controller->nodes = calloc(NODES_MAX, sizeof *controller->nodes);
-    bool ok = pod_store_init(&controller->store) && controller->nodes != NULL;
+    bool ok =
+        pod_store_init(&controller->store) && controller->nodes != NULL && controller->wake_fd >= 0;
     if (!ok) {
         (void)agent_error_set(ret_error, "out of memory");
     }
@@ -67,7 +67,9 @@ void controller_destroy(struct controller *controller)
     api_caller_fini(&controller->intake_caller);
     corehour_client_destroy(controller->client);
     corehour_client_destroy(controller->feed_client);
-    pthread_cond_destroy(&controller->wake);
+    if (controller->wake_fd >= 0) {
+        (void)close(controller->wake_fd);
+    }
     pthread_mutex_destroy(&controller->lock);
     free(controller);
 }
@@ -90,15 +92,20 @@ bool controller_start(struct controller *controller,
            agent_error_set(ret_error, "no thread can be started");
 }
 
+void controller_wake(const struct controller *controller)
+{
+    const uint64_t one = 1;
+    const ssize_t written = write(controller->wake_fd, &one, sizeof one);
+    (void)written; /* full: the worker will wake anyway */
+}
+
 void controller_stop(struct controller *controller)
 {
     if (controller == NULL) {
         return;
     }
     atomic_store(&controller->stopping, true);
-    pthread_mutex_lock(&controller->lock);
-    pthread_cond_broadcast(&controller->wake);
-    pthread_mutex_unlock(&controller->lock);
+    controller_wake(controller);
     if (controller->worker_runs) {
         pthread_join(controller->worker, NULL);
     }

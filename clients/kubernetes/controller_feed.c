@@ -69,8 +69,7 @@ static void event_take(struct controller *controller, const json_t *event)
     } else if (record != NULL) {
         controller->beat = true; /* exhausted, stop: the next heartbeat's answer decides */
     }
-    controller->dirty = true;
-    pthread_cond_signal(&controller->wake);
+    controller_wake(controller);
     pthread_mutex_unlock(&controller->lock);
 }
 

@@ -146,8 +146,7 @@ static void mark_dirty(struct controller *controller, const struct pod_record *r
 {
     if (pod_record_step(record) != POD_STEP_NONE) {
         counter_set(COUNTER_PENDING, counter_get(COUNTER_PENDING) + 1);
-        controller->dirty = true;
-        pthread_cond_signal(&controller->wake);
+        controller_wake(controller);
     }
 }
 
@@ -268,8 +267,7 @@ static void on_list_end(void *context)
     }
     controller->listed = true;
     controller->sweep = true;
-    controller->dirty = true;
-    pthread_cond_signal(&controller->wake);
+    controller_wake(controller);
     pthread_mutex_unlock(&controller->lock);
     counter_add(COUNTER_LISTS, 1);
 }

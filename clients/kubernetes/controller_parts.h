@@ -22,15 +22,14 @@ struct controller {
     const struct admission *parts;
     const struct agent_config *config;
     const struct api_server *server;
+    int wake_fd; /* eventfd: the worker waits for it */
     struct watch *watch;
     bool watching; /* of the loop's thread */
 
     pthread_mutex_t lock; /* around what follows */
-    pthread_cond_t wake;
     struct pod_store store;
     bool leads;
     bool listed;     /* a whole list has come in since it leads */
-    bool dirty;      /* there may be something to do */
     bool sweep;      /* compare holds with pods soon */
     bool beat;       /* report running pods soon */
     int64_t alive_s; /* when the stream of pods was last heard, in seconds since 1970; 0: never */
@@ -54,6 +53,11 @@ struct controller {
     bool feed_runs;
     atomic_bool stopping;
 };
+
+/* ---- controller.c */
+
+/* Ends the worker's wait. Any thread. */
+void controller_wake(const struct controller *controller);
 
 /* ---- controller_intake.c */
 

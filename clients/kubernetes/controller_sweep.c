@@ -191,7 +191,6 @@ static void result_take(struct controller *controller, const json_t *result)
     struct pod_record *record = pod_store_find(&controller->store, hold + 4);
     if (record != NULL && is_unknown) {
         record->hold = POD_HOLD_UNKNOWN;
-        controller->dirty = true;
     }
     if (record != NULL && stops && record->stop_ms == 0) {
         record->stop_ms = client_clock_mono_ms() + controller->config->stop_grace_s * 1000 + 1;
@@ -268,7 +267,6 @@ static void lost_take(struct controller *controller, const char *uid)
         facts->end = (struct pod_end){.at_s = was_seen_lost ? facts->ready_lost_s : asked_s,
                                       .outcome = "node_fail",
                                       .evidence = EVIDENCE_NODE_LOST};
-        controller->dirty = true;
     }
     pthread_mutex_unlock(&controller->lock);
 }

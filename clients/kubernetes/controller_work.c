@@ -2,9 +2,10 @@
  * The worker: round after round it looks which records have a step, tells the ledger all of them in one batch, and takes the
  * answers over. The lock is never held while anybody is asked.
  */
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "clients/clock.h"
 #include "clients/kubernetes/agent_log.h"
@@ -373,7 +374,6 @@ static bool round_run(struct controller *controller, struct round *round)
     round->bytes = 0;
     users_find(controller);
     pthread_mutex_lock(&controller->lock);
-    controller->dirty = false;
     const int64_t pending = controller->leads ? round_fill(controller, round) : 0;
     counter_set(COUNTER_PENDING, pending);
     pthread_mutex_unlock(&controller->lock);
@@ -384,18 +384,14 @@ static bool round_run(struct controller *controller, struct round *round)
     return false;
 }
 
-static void wait_for_work(struct controller *controller)
+static void wait_for_work(const struct controller *controller)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += IDLE_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
-    pthread_mutex_lock(&controller->lock);
-    while (!controller->dirty && !atomic_load(&controller->stopping) &&
-           pthread_cond_timedwait(&controller->wake, &controller->lock, &until) == 0) {
+    struct pollfd wake = {.fd = controller->wake_fd, .events = POLLIN};
+    uint64_t wakes;
+    if (poll(&wake, 1, IDLE_MS) == 1) {
+        const ssize_t taken = read(controller->wake_fd, &wakes, sizeof wakes);
+        (void)taken;
     }
-    pthread_mutex_unlock(&controller->lock);
 }
 
 static void timers_run(struct controller *controller)

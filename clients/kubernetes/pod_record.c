@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clients/kubernetes/object.h"
+
 enum { CHAINS_FIRST = 1024 };
 
 static bool wants_freeze(const struct pod_record *record)
@@ -150,7 +152,7 @@ struct pod_record *pod_store_add(struct pod_store *store, const char *uid)
     if (store->count >= 2 * store->chains_count) {
         grow(store);
     }
-    strncpy(record->facts.uid, uid, sizeof record->facts.uid - 1);
+    object_copy(record->facts.uid, uid, sizeof record->facts.uid);
     struct pod_record **place = &store->chains[chain_of(store, uid)];
     record->next = *place;
     *place = record;

@@ -75,6 +75,14 @@ enum error_code admin_turn_month(struct ledger *,
                                  const struct command *,
                                  struct ledger_result *,
                                  struct error *);
+enum error_code admin_close(struct ledger *,
+                            const struct command *,
+                            struct ledger_result *,
+                            struct error *);
+enum error_code admin_seal(struct ledger *,
+                           const struct command *,
+                           struct ledger_result *,
+                           struct error *);
 enum error_code admin_touch_agent(struct ledger *,
                                   const struct command *,
                                   struct ledger_result *,

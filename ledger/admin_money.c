@@ -357,6 +357,17 @@ enum error_code admin_transfer(struct ledger *ledger,
 
 /* ---- the clockwork's */
 
+/* What expires is booked in the month of the grant's last second, however late its end is seen to (SPEC
+ * 8.3). */
+static void book_in_its_month(struct ledger *ledger, const struct grant *grant)
+{
+    struct view *view = &ledger->view;
+    if (grant->end_s <= view->now_s) {
+        int64_t month = calendar_month(&ledger->subject.time->calendar, grant->end_s - 1);
+        view->month = month > view->oldest_open_month ? month : view->oldest_open_month;
+    }
+}
+
 enum error_code admin_end_grant(struct ledger *ledger,
                                 const struct command *command,
                                 struct ledger_result *ret_result,
@@ -383,6 +394,7 @@ enum error_code admin_end_grant(struct ledger *ledger,
         return error_set(err, ERR_INTERNAL, "grant %lld is not among the rows of its payer",
                          (long long)command->due.grant_no);
     }
+    book_in_its_month(ledger, &ledger->view.grants[row]);
     code = decide_grant_end(&ledger->view, row, &ledger->plan, err);
     if (code == ERR_OK) {
         ret_result->no_effect = ledger->plan.no_effect;

@@ -8,6 +8,7 @@
 #include "ledger/copy.h"
 #include "ledger/counters.h"
 #include "ledger/dims.h"
+#include "ledger/flows.h"
 #include "ledger/load.h"
 #include "ledger/names.h"
 #include "ledger/wait.h"
@@ -123,6 +124,9 @@ static void store_entries(struct ledger *ledger)
         entry->root_no = state->root_no;
         entry->seq = ++state->last_seq;
         entry->at_ms = ledger->view.now_ms;
+        if (entry->kind != ENTRY_FREEZE) {
+            flows_add(ledger, entry);
+        }
     }
 }
 

@@ -41,6 +41,14 @@ void chain_hash_entry(struct digest_state *state, const struct entry *entry)
     digest_update(state, bytes, sizeof bytes);
 }
 
+void chain_hash_note(struct digest_state *state, const struct chain_note *note)
+{
+    digest_update_i64(state, -2);
+    digest_update_i64(state, note->kind);
+    digest_update_i64(state, note->subject);
+    digest_update(state, note->digest.bytes, sizeof note->digest.bytes);
+}
+
 /* A link in the making. */
 struct open_link {
     int64_t root_no;
@@ -137,6 +145,30 @@ static void add_audits(struct ledger *ledger, struct map *links)
     }
 }
 
+/* Behind everything else of a link. */
+static void add_notes(struct ledger *ledger, struct map *links)
+{
+    const struct cell *position = NULL;
+    const struct chain_note *note = working_set_appended(ledger->set, RECORD_CHAIN_NOTE, &position);
+    for (; note != NULL; note = working_set_appended(ledger->set, RECORD_CHAIN_NOTE, &position)) {
+        struct open_link *link = link_of(ledger, links, note->root_no, note->at_ms);
+        if (link == NULL) {
+            return;
+        }
+        chain_hash_note(&link->state, note);
+    }
+}
+
+void chain_note(struct ledger *ledger, const struct chain_note *note)
+{
+    const struct root_state *state = row_get(ledger->set, RECORD_ROOT_STATE, note->root_no);
+    struct chain_note *row = working_set_append(ledger->set, RECORD_CHAIN_NOTE);
+    *row = *note;
+    row->txn_no = state == NULL ? 0 : state->last_txn + 1;
+    row->note_no = row_take_no(ledger->set, "note");
+    ledger->has_notes = true;
+}
+
 void chain_seal(struct ledger *ledger)
 {
     struct map links;
@@ -144,6 +176,10 @@ void chain_seal(struct ledger *ledger)
     add_entries(ledger, &links);
     if (ledger->first_audit_no != 0) {
         add_audits(ledger, &links);
+    }
+    if (ledger->has_notes) {
+        add_notes(ledger, &links);
+        ledger->has_notes = false;
     }
     size_t at = 0;
     struct open_link *link;

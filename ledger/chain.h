@@ -1,8 +1,9 @@
 /*
- * The SHA-256 chain of a root's journal: one link for each transaction that has entries or changes by people
- * (SPEC 9.2, 10.3). Root 0 is the chain of the service itself.
+ * The SHA-256 chain of a root's journal: one link for each transaction that has entries, changes by people
+ * or notes (SPEC 9.2, 10.3). Root 0 is the chain of the service itself.
  *
- *   hash = SHA-256(previous hash || txn_no || at_ms || each entry's encoding || each change's (audit.h))
+ *   hash = SHA-256(previous hash || txn_no || at_ms || each entry's encoding || each change's (audit.h)
+ *                || each note)
  *
  * Numbers are 8 bytes, most significant first. An entry is its seq, kind, from_part, to_part,
  * from_grant_no, to_grant_no, amount_mcs, hold_no, task, attempt, month, period, at_ms: internal
@@ -25,7 +26,14 @@ void chain_hash_begin(struct digest_state *state,
 /** Add an entry. */
 void chain_hash_entry(struct digest_state *state, const struct entry *entry);
 
-/** Append a link for each root that has entries or changes by people in this transaction, and move the
+/** Add a note: -2, with which no entry begins, its kind, subject and digest. */
+void chain_hash_note(struct digest_state *state, const struct chain_note *note);
+
+/** Let a digest have its place in the link that this transaction adds to a root's chain. @note: its root,
+ * kind, subject, time and digest; the rest is set here. */
+void chain_note(struct ledger *ledger, const struct chain_note *note);
+
+/** Append a link for each root that has entries, changes by people or notes in this transaction, and move the
  * states of the roots on. */
 void chain_seal(struct ledger *ledger);
 

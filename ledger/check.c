@@ -136,8 +136,8 @@ bool check_select(struct check *check,
 static void run_passes(struct check *check)
 {
     static void (*const passes[])(struct check *) = {
-        check_journal, check_runs,   check_tasks,    check_holds,
-        check_usage,   check_grants, check_counters, check_names,
+        check_journal, check_runs,     check_tasks, check_holds, check_usage,
+        check_grants,  check_counters, check_names, check_flows, check_periods,
     };
     for (size_t i = 0; i < ARRAY_LEN(passes) && check->code == ERR_OK; i++) {
         passes[i](check);
@@ -145,6 +145,7 @@ static void run_passes(struct check *check)
 }
 
 enum error_code ledger_check(struct ledger_reader *reader,
+                             int64_t since,
                              ledger_difference_fn difference,
                              void *context,
                              int64_t *ret_differences,
@@ -155,6 +156,7 @@ enum error_code ledger_check(struct ledger_reader *reader,
         .reader = reader,
         .difference = difference,
         .context = context,
+        .since = since,
         .err = err != NULL ? err : &own,
     };
     bool began;
@@ -166,8 +168,17 @@ enum error_code ledger_check(struct ledger_reader *reader,
     map_init(&check.dims, free);
     map_init(&check.counters, free);
     map_init(&check.node_months, free);
+    map_init(&check.flows, free);
+    map_init(&check.payers, free);
     map_init(&check.roots, destroy_root);
     run_passes(&check);
+    if (check.code == ERR_OK && since != 0 && !check.started) {
+        char text[CALENDAR_MONTH_TEXT_BYTES];
+        check.code = error_set(check.err, ERR_NOT_FOUND, "no root has closed %s",
+                               calendar_format_month((int32_t)since, text));
+    }
+    map_fini(&check.flows);
+    map_fini(&check.payers);
     map_fini(&check.grants);
     map_fini(&check.dims);
     map_fini(&check.counters);

@@ -49,6 +49,12 @@ static bool check_usage_row(void *context, const void *record)
     }
     month->month = usage->period;
     month->usage_mcs += usage->used_mcs;
+    struct check_month *booked = check_value(check, &root->months, usage->month, sizeof *booked);
+    if (booked == NULL) {
+        return false;
+    }
+    booked->month = usage->month;
+    booked->booked_mcs += usage->used_mcs;
     if (dims == NULL) {
         check_report(check, "usage names dimensions %" PRId64 ", which are not there",
                      usage->dims_no);

@@ -66,7 +66,7 @@ static bool book_end(struct check *check, const struct entry *entry, bool to)
     }
     *sum += to ? entry->amount_mcs : -entry->amount_mcs;
     count_movement(grant, entry, to, two_rows);
-    return true;
+    return check_entry_flow(check, entry, to);
 }
 
 static bool book_hold(struct check *check, const struct entry *entry)
@@ -84,6 +84,20 @@ static bool book_hold(struct check *check, const struct entry *entry)
     hold->entries_used_mcs += entry->to_part == PART_USED ? mcs : 0;
     hold->entries_used_mcs -= entry->from_part == PART_USED ? mcs : 0;
     return true;
+}
+
+/* An entry on all accounts; before the close at which the check starts it is in the balances there. */
+static bool book_entry(struct check *check, const struct entry *entry)
+{
+    const struct check_root *root = map_get(&check->roots, entry->root_no);
+    if (root != NULL && root->start.month != 0 && entry->seq <= root->start.seq) {
+        return true;
+    }
+    if (!check_closes_pass(check, entry->seq)) {
+        return false;
+    }
+    check_entry_month(check, entry);
+    return book_end(check, entry, false) && book_end(check, entry, true) && book_hold(check, entry);
 }
 
 /* ---- links */
@@ -113,7 +127,7 @@ static bool add_entry(void *context, const void *record)
     }
     check->chain.next_seq = entry->seq + 1;
     chain_hash_entry(&link->state, entry);
-    return book_end(check, entry, false) && book_end(check, entry, true) && book_hold(check, entry);
+    return book_entry(check, entry);
 }
 
 /* A change whose texts are not as they were written, although no name in them was overwritten later. */
@@ -144,7 +158,7 @@ static bool add_audit(void *context, const void *record)
     return true;
 }
 
-/* The entries of a link, then its changes by people. False after a failure. */
+/* The entries of a link, then its changes by people, then its notes. False after a failure. */
 static bool add_all(struct check *check, struct link_check *state)
 {
     const struct chain_link *link = state->link;
@@ -162,16 +176,21 @@ static bool add_all(struct check *check, struct link_check *state)
         code = store_select(check->reader->store, SELECT_AUDIT_ROOT, &args, add_audit, state,
                             check->err);
     }
-    return code == ERR_OK || check_fail(check, code);
+    if (code != ERR_OK) {
+        return check_fail(check, code);
+    }
+    if (check_link_notes(check, link, &state->state) + entries + audits <= 0) {
+        check_report(check, "root %" PRId64 ": link %" PRId64 " is empty", link->root_no,
+                     link->txn_no);
+    }
+    return true;
 }
 
 static bool link_follows(const struct check_chain *chain, const struct chain_link *link)
 {
     return link->txn_no == chain->next_txn && link->first_seq == chain->next_seq &&
            link->first_audit == chain->next_audit && link->last_seq >= link->first_seq - 1 &&
-           link->last_audit >= link->first_audit - 1 &&
-           (link->last_seq >= link->first_seq || link->last_audit >= link->first_audit) &&
-           link->at_ms >= chain->last_at_ms;
+           link->last_audit >= link->first_audit - 1 && link->at_ms >= chain->last_at_ms;
 }
 
 static bool check_link(void *context, const void *record)
@@ -227,10 +246,15 @@ static bool check_root_chain(void *context, const void *record)
     char whose[48];
     check->chain = (struct check_chain){
         .root_no = state.root_no, .next_seq = 1, .next_txn = 1, .next_audit = 1};
-    struct select_args args = {.n = {state.root_no, 0}};
-    if (!check_select(check, SELECT_CHAIN, &args, check_link)) {
+    if (!check_closes_begin(check, state.root_no) || !check_start(check, state.root_no)) {
         return false;
     }
+    struct select_args args = {.n = {state.root_no, check->chain.next_txn - 1}};
+    if (!check_select(check, SELECT_CHAIN, &args, check_link) ||
+        !check_closes_pass(check, INT64_MAX)) {
+        return false;
+    }
+    check_closes_end(check);
     (void)snprintf(whose, sizeof whose, "root %" PRId64, state.root_no);
     check_equal(check, "last entry", whose, state.last_seq, check->chain.next_seq - 1);
     check_equal(check, "last change", whose, state.last_audit, check->chain.next_audit - 1);
@@ -250,7 +274,10 @@ static bool check_root_chain(void *context, const void *record)
 
 void check_journal(struct check *check)
 {
-    (void)check_select(check, SELECT_ALL_ROOT_STATES, NULL, check_root_chain);
+    if (check_payers(check)) {
+        (void)check_select(check, SELECT_ALL_ROOT_STATES, NULL, check_root_chain);
+    }
+    check_closes_end(check);
 }
 
 /* ---- grants */

@@ -52,6 +52,7 @@ struct ledger_holder {
 };
 
 enum { LEDGER_HOLDERS = LIMIT_HOLDERS };
+enum { LEDGER_OPEN_RUNS = 20 };
 
 /* A refusal's limits, and what ledger_explain() adds to them afterwards. */
 struct ledger_refusal {
@@ -110,6 +111,7 @@ struct ledger_result {
         struct ledger_node node;       /* PUT_NODE, PATCH_NODE */
         struct ledger_cluster cluster; /* PUT_CLUSTER, PATCH_CLUSTER */
         struct ledger_cap_effect cap;  /* PUT_CAP, DELETE_CAP */
+        struct period period;          /* CLOSE */
     };
     int64_t charged_mcs;  /* settle, requeue, correct, charge: totals of the run */
     int64_t refunded_mcs; /* what came back from the freeze; of a refund: all refunds of the run */
@@ -336,8 +338,10 @@ enum error_code ledger_read_hold_names(struct ledger_reader *reader,
                                        struct error *err);
 
 /*
- * Usage of a root, grouped (SPEC 8.3): rows to the callback in a stable order, bounded memory by
- * the number of groups (at most LIMIT_REPORT_GROUPS, else ERR_INVALID_FIELD asking to narrow it).
+ * Usage of a root, grouped (SPEC 8.3): rows to the callback in a stable order: by the month in which
+ * it is booked, the day where that is a column, then the columns in the order of their enum, period,
+ * kind, outcome. Memory is bounded by the groups of one month (one day, where days are a column): at
+ * most LIMIT_REPORT_GROUPS of them, else ERR_INVALID_FIELD asking to narrow it.
  */
 enum report_column {
     REPORT_ORGANIZATION = 1 << 0,
@@ -350,6 +354,7 @@ enum report_column {
     REPORT_OUTCOME = 1 << 7,
     REPORT_DAY = 1 << 8,
     REPORT_MONTH = 1 << 9,
+    REPORT_CARD = 1 << 10, /* the version of the rate card */
 };
 struct report_row {
     char organization[RECORD_NODE_NAME_BYTES];
@@ -371,6 +376,8 @@ struct report_row {
     int64_t runs;
     int64_t cost_micro; /* 1e-6 of the currency, each finest row rounded half up (SPEC 7.5) */
     bool cost_known;
+    int64_t card_version; /* where it is a column, */
+    int64_t price_micro;  /* with its price per core-hour, -1: none */
 };
 struct report_query {
     int64_t root_no;
@@ -386,6 +393,76 @@ enum error_code ledger_report_usage(struct ledger_reader *reader,
                                     report_row_fn row,
                                     void *context,
                                     struct error *err);
+
+/* Takes a part of a text that is written as it is made. */
+typedef bool (*ledger_bytes_fn)(void *context, const void *bytes, size_t length_bytes);
+
+/*
+ * The usage booked in a month, in canonical form (SPEC 8.2): CSV with one header, one line for each of
+ * the finest stored rows in the order of their keys, internal numbers in place of names, the price of
+ * each row's rate beside it. The digest of a closed month is the SHA-256 of exactly these bytes.
+ *
+ * @bytes       NULL: only the sums and the digest are wanted
+ * @ret_period  row_count, sums and digest are set; the rest is left
+ */
+enum error_code ledger_period_rows(struct ledger_reader *reader,
+                                   int64_t root_no,
+                                   int64_t month,
+                                   ledger_bytes_fn bytes,
+                                   void *context,
+                                   struct period *ret_period,
+                                   struct error *err);
+
+/* A closed month. ERR_NOT_FOUND when it is not closed (by itself or with a later one). */
+enum error_code ledger_read_period(struct ledger_reader *reader,
+                                   int64_t root_no,
+                                   int64_t month,
+                                   struct period *ret_period,
+                                   struct error *err);
+
+/* What is still open in a month that has ended: what may be booked for it later (SPEC 8.2). */
+struct ledger_still_open {
+    int64_t runs;         /* began before its end and go on */
+    int64_t stale_runs;   /* of them, not heard of for the cluster's stale_after_s */
+    int64_t unbound;      /* holds made before its end that no job has claimed */
+    int64_t unattributed; /* charges that no project has, on clusters that serve the root */
+    int64_t unattributed_mcs;
+    int64_t listed; /* of `holds` */
+    struct ledger_open_run {
+        char hold[RECORD_ID_BYTES];
+        char project[RECORD_NODE_NAME_BYTES];
+        char user[RECORD_NAME_BYTES];
+        int64_t task;
+        int64_t attempt;
+        int64_t started_s;
+        int64_t last_seen_s;
+        bool stale;
+    } run[LEDGER_OPEN_RUNS]; /* the stale ones first */
+};
+enum error_code ledger_read_still_open(struct ledger_reader *reader,
+                                       const struct node *root,
+                                       int64_t month,
+                                       int64_t now_ms,
+                                       struct ledger_still_open *ret_open,
+                                       struct error *err);
+
+/* The month of a payer (SPEC 8.3): opening + flow = closing, both available + frozen. */
+struct ledger_statement {
+    struct node node;
+    char root[RECORD_NODE_NAME_BYTES];
+    bool unlimited;
+    bool closed; /* no entry of this month can come any more */
+    int64_t month;
+    int64_t opening_mcs;
+    struct payer_flow flow;
+    int64_t closing_mcs;
+};
+/* ERR_NOT_FUNDED_HERE when the node does not pay itself; ERR_INVALID_STATE before its root's time. */
+enum error_code ledger_read_statement(struct ledger_reader *reader,
+                                      const struct node *node,
+                                      int64_t month,
+                                      struct ledger_statement *ret_statement,
+                                      struct error *err);
 
 /* Add holders and earliest_at to a refusal within budget_ms of wall time, else leave them unknown
    (SPEC 6.4). names: show people of other projects. */
@@ -404,8 +481,12 @@ typedef void (*ledger_difference_fn)(void *context, const char *line);
 /*
  * Recompute chain, balances, counters, tasks and usage from one snapshot and report every
  * difference (SPEC 9.2). ret_differences 0: all agree. Also beside a live writer.
+ *
+ * @since  0, or a closed month: roots that closed it start there, with the balances that the close wrote
+ *         into the chain, and their older entries are not read; ERR_NOT_FOUND when no root has closed it
  */
 enum error_code ledger_check(struct ledger_reader *reader,
+                             int64_t since,
                              ledger_difference_fn difference,
                              void *context,
                              int64_t *ret_differences,

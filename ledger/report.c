@@ -1,12 +1,17 @@
 /*
  * Usage of a root, grouped (SPEC 8.3, 7.5).
  *
- * The finest rows are read once, each priced for itself, and added to groups in a hash table; the
- * groups are then sorted by their columns, so that the order is the same every time.
+ * The finest rows are read once, in the order of their months and days, each priced for itself, and
+ * added to groups in a hash table. When a month is over (a day, where days are a column), its groups
+ * are sorted by their columns and given out, so that the order is the same every time and memory holds
+ * one month, or one day, however long the time asked for.
  */
+#include "ledger/report.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "ledger/base/amount.h"
 #include "ledger/map.h"
 #include "ledger/reader.h"
 #include "ledger/strings.h"
@@ -23,6 +28,8 @@ struct group_key {
     int64_t month;
     int64_t period;
     int64_t kind;
+    int64_t card_version;
+    int64_t price_micro;
 };
 
 struct group {
@@ -37,6 +44,7 @@ struct group {
 /* What a dims_no stands for. */
 struct dims_texts {
     const char *texts[TEXTS];
+    int64_t card_version;
     int64_t price_micro; /* -1: none */
     bool is_left_out;    /* not below the node that is asked for */
 };
@@ -44,6 +52,13 @@ struct dims_texts {
 struct report {
     struct ledger_reader *reader;
     const struct report_query *query;
+    report_row_fn row;
+    void *context;
+    bool stopped; /* by its taker */
+    bool any;     /* rows of month and day below have been added */
+    int64_t month;
+    int64_t day;
+    const char *empty; /* "" as kept in strings */
     struct strings strings;
     struct map dims; /* dims_no -> struct dims_texts */
     struct group *groups;
@@ -95,6 +110,7 @@ static bool keep_price(struct report *report, const struct dims *dims, struct di
         return fail(report, code);
     }
     bool priced = found && version.price_micro >= 0;
+    texts->card_version = dims->card_version;
     texts->price_micro = priced ? version.price_micro : -1;
     return keep(report, CURRENCY, priced ? version.currency : "", texts);
 }
@@ -213,8 +229,7 @@ static struct group *group_of(struct report *report, const struct group_key *key
     return &report->groups[*slot - 1];
 }
 
-/* mcs x price / 3 600 000 in 1e-6 of the currency, rounded half up once. */
-static int64_t cost_of(int64_t mcs, int64_t price_micro)
+int64_t report_cost_micro(int64_t mcs, int64_t price_micro)
 {
     const __int128 hour = 3600000;
     __int128 twice = (__int128)mcs * price_micro * 2 + hour;
@@ -224,8 +239,7 @@ static int64_t cost_of(int64_t mcs, int64_t price_micro)
 
 static struct group_key key_of(const struct report *report,
                                const struct usage *usage,
-                               const struct dims_texts *texts,
-                               const char *empty)
+                               const struct dims_texts *texts)
 {
     static const uint32_t columns[TEXTS] = {
         REPORT_ORGANIZATION, REPORT_PROJECT, REPORT_USER,      REPORT_CLUSTER,
@@ -236,14 +250,43 @@ static struct group_key key_of(const struct report *report,
     memset(&key, 0, sizeof key);
     for (int i = 0; i < TEXTS; i++) {
         bool shown = i == CURRENCY || (by & columns[i]) != 0;
-        key.texts[i] = shown ? texts->texts[i] : empty;
+        key.texts[i] = shown ? texts->texts[i] : report->empty;
     }
     key.outcome = (by & REPORT_OUTCOME) != 0 ? usage->outcome : 0;
     key.day = (by & REPORT_DAY) != 0 ? usage->day : 0;
     key.month = usage->month;
     key.period = usage->period;
     key.kind = usage->kind;
+    key.card_version = (by & REPORT_CARD) != 0 ? texts->card_version : 0;
+    key.price_micro = (by & REPORT_CARD) != 0 ? texts->price_micro : -1;
     return key;
+}
+
+static bool add_to_group(struct report *report, struct group *group, const struct usage *usage)
+{
+    bool fits = i64_add(group->used_mcs, usage->used_mcs, &group->used_mcs) &&
+                i64_add(group->mgs, usage->mgs, &group->mgs) &&
+                i64_add(group->waived_mcs, usage->waived_mcs, &group->waived_mcs) &&
+                i64_add(group->runs, usage->runs, &group->runs);
+    return fits ? true
+                : fail(report, error_set(report->err, ERR_INTERNAL,
+                                         "a sum of the report leaves what can be counted"));
+}
+
+static bool give_out(struct report *report);
+
+/* Rows come by month and day: what is behind them is complete. */
+static bool begin_part(struct report *report, const struct usage *usage)
+{
+    bool by_day = (report->query->group_by & REPORT_DAY) != 0;
+    bool same = usage->month == report->month && (!by_day || usage->day == report->day);
+    if (report->any && !same && !give_out(report)) {
+        return false;
+    }
+    report->any = true;
+    report->month = usage->month;
+    report->day = usage->day;
+    return true;
 }
 
 static bool add_usage(void *context, const void *record)
@@ -251,24 +294,22 @@ static bool add_usage(void *context, const void *record)
     struct report *report = context;
     const struct usage *usage = record;
     const struct dims_texts *texts = texts_of(report, usage->dims_no);
-    const char *empty = strings_keep(&report->strings, "");
-    if (texts == NULL || empty == NULL) {
-        return texts == NULL ? false : fail_memory(report);
+    if (texts == NULL) {
+        return false;
     }
     if (texts->is_left_out) {
         return true;
     }
-    struct group_key key = key_of(report, usage, texts, empty);
-    struct group *group = group_of(report, &key);
-    if (group == NULL) {
+    if (!begin_part(report, usage)) {
         return false;
     }
-    group->used_mcs += usage->used_mcs;
-    group->mgs += usage->mgs;
-    group->waived_mcs += usage->waived_mcs;
-    group->runs += usage->runs;
+    struct group_key key = key_of(report, usage, texts);
+    struct group *group = group_of(report, &key);
+    if (group == NULL || !add_to_group(report, group, usage)) {
+        return false;
+    }
     if (texts->price_micro >= 0) {
-        group->cost_micro += cost_of(usage->used_mcs, texts->price_micro);
+        group->cost_micro += report_cost_micro(usage->used_mcs, texts->price_micro);
     }
     return true;
 }
@@ -290,8 +331,8 @@ static int compare_groups(const void *a, const void *b)
             return order;
         }
     }
-    const int64_t numbers_a[] = {one->month, one->day, one->period, one->kind, one->outcome};
-    const int64_t numbers_b[] = {two->month, two->day, two->period, two->kind, two->outcome};
+    const int64_t numbers_a[] = {one->period, one->kind, one->outcome, one->card_version};
+    const int64_t numbers_b[] = {two->period, two->kind, two->outcome, two->card_version};
     for (size_t i = 0; i < ARRAY_LEN(numbers_a); i++) {
         if (numbers_a[i] != numbers_b[i]) {
             return compare_numbers(numbers_a[i], numbers_b[i]);
@@ -328,6 +369,28 @@ static void show(const struct group *group, struct report_row *row)
     row->runs = group->runs;
     row->cost_micro = group->cost_micro;
     row->cost_known = group->key.texts[CURRENCY][0] != '\0';
+    row->card_version = group->key.card_version;
+    row->price_micro = group->key.price_micro;
+}
+
+/* The groups of what has been read, in order; then begin anew. False when no more is wanted. */
+static bool give_out(struct report *report)
+{
+    if (report->count > 0) {
+        qsort(report->groups, report->count, sizeof report->groups[0], compare_groups);
+    }
+    for (size_t i = 0; i < report->count && !report->stopped; i++) {
+        struct report_row shown;
+        if (!is_nothing(&report->groups[i])) {
+            show(&report->groups[i], &shown);
+            report->stopped = !report->row(report->context, &shown);
+        }
+    }
+    report->count = 0;
+    if (report->slots != NULL) {
+        memset(report->slots, 0, report->slot_count * sizeof *report->slots);
+    }
+    return !report->stopped;
 }
 
 enum error_code ledger_report_usage(struct ledger_reader *reader,
@@ -336,25 +399,20 @@ enum error_code ledger_report_usage(struct ledger_reader *reader,
                                     void *context,
                                     struct error *err)
 {
-    struct report report = {.reader = reader, .query = query, .err = err};
+    struct report report = {
+        .reader = reader, .query = query, .row = row, .context = context, .err = err};
     struct select_args args = {.n = {query->root_no, query->from, query->to}};
     map_init(&report.dims, free);
+    report.empty = strings_keep(&report.strings, "");
     enum error_code code =
-        store_select(reader->store, query->by_days ? SELECT_USAGE_DAYS : SELECT_USAGE, &args,
-                     add_usage, &report, err);
-    code = code == ERR_OK ? report.code : code;
-    if (code == ERR_OK && report.count > 0) {
-        qsort(report.groups, report.count, sizeof report.groups[0], compare_groups);
+        report.empty != NULL ? ERR_OK : error_set(err, ERR_UNAVAILABLE, "out of memory");
+    if (code == ERR_OK) {
+        code = store_select(reader->store, query->by_days ? SELECT_USAGE_DAYS : SELECT_USAGE, &args,
+                            add_usage, &report, err);
     }
-    for (size_t i = 0; code == ERR_OK && i < report.count; i++) {
-        struct report_row shown;
-        if (is_nothing(&report.groups[i])) {
-            continue;
-        }
-        show(&report.groups[i], &shown);
-        if (!row(context, &shown)) {
-            break;
-        }
+    code = code == ERR_OK ? report.code : code;
+    if (code == ERR_OK && !report.stopped) {
+        (void)give_out(&report);
     }
     map_fini(&report.dims);
     strings_fini(&report.strings);

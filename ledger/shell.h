@@ -89,6 +89,7 @@ struct ledger {
     struct map payers;                /* node_no -> struct payer_rows */
     struct map cards;                 /* cluster_no -> struct card_versions */
     struct map waiting;               /* root_no -> struct waiting_root */
+    bool has_notes; /* perhaps: something of this transaction stands in a chain beside entries */
     struct cluster_list clusters;
     struct model_names models;
     struct subject subject;

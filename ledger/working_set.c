@@ -81,22 +81,24 @@ struct working_set {
 
 /* Types that stay in memory between transactions. */
 static const bool stays[RECORD__COUNT] = {
-    [RECORD_NODE] = true,       [RECORD_NAME] = true,    [RECORD_COUNTER] = true,
-    [RECORD_NODE_MONTH] = true, [RECORD_CLUSTER] = true, [RECORD_RATE_VERSION] = true,
-    [RECORD_RATE_ROW] = true,   [RECORD_GRANT] = true,   [RECORD_ROOT_STATE] = true,
-    [RECORD_DIMS] = true,       [RECORD_USAGE] = true,   [RECORD_SEQUENCE] = true,
+    [RECORD_NODE] = true,        [RECORD_NAME] = true,    [RECORD_COUNTER] = true,
+    [RECORD_NODE_MONTH] = true,  [RECORD_CLUSTER] = true, [RECORD_RATE_VERSION] = true,
+    [RECORD_RATE_ROW] = true,    [RECORD_GRANT] = true,   [RECORD_ROOT_STATE] = true,
+    [RECORD_DIMS] = true,        [RECORD_USAGE] = true,   [RECORD_SEQUENCE] = true,
+    [RECORD_PAYER_MONTH] = true,
 };
 
 /* Written in this order, so that what is referred to is there first. */
 static const enum record_id flush_order[RECORD__COUNT] = {
-    RECORD_SEQUENCE,     RECORD_NODE,      RECORD_NAME,         RECORD_CLUSTER,
-    RECORD_ROOT_STATE,   RECORD_ZONE_STEP, RECORD_COUNTER,      RECORD_NODE_MONTH,
-    RECORD_RATE_VERSION, RECORD_RATE_ROW,  RECORD_GRANT,        RECORD_MOVEMENT,
-    RECORD_DIMS,         RECORD_HOLD,      RECORD_HOLD_ID,      RECORD_JOB,
-    RECORD_TASK,         RECORD_RUN,       RECORD_RUN_HOST,     RECORD_ADJUSTMENT,
-    RECORD_WAITING,      RECORD_USAGE,     RECORD_FEED_EVENT,   RECORD_ENTRY,
-    RECORD_CHAIN_LINK,   RECORD_TOKEN,     RECORD_UNATTRIBUTED, RECORD_RELEASE,
-    RECORD_AUDIT,
+    RECORD_SEQUENCE,     RECORD_NODE,        RECORD_NAME,         RECORD_CLUSTER,
+    RECORD_ROOT_STATE,   RECORD_ZONE_STEP,   RECORD_COUNTER,      RECORD_NODE_MONTH,
+    RECORD_RATE_VERSION, RECORD_RATE_ROW,    RECORD_GRANT,        RECORD_MOVEMENT,
+    RECORD_DIMS,         RECORD_HOLD,        RECORD_HOLD_ID,      RECORD_JOB,
+    RECORD_TASK,         RECORD_RUN,         RECORD_RUN_HOST,     RECORD_ADJUSTMENT,
+    RECORD_WAITING,      RECORD_USAGE,       RECORD_FEED_EVENT,   RECORD_ENTRY,
+    RECORD_CHAIN_LINK,   RECORD_TOKEN,       RECORD_UNATTRIBUTED, RECORD_PAYER_MONTH,
+    RECORD_PERIOD,       RECORD_CLOSE_GRANT, RECORD_CLOSE_PAYER,  RECORD_CHAIN_NOTE,
+    RECORD_RELEASE,      RECORD_AUDIT,
 };
 
 static void *record_of(struct cell *cell)

@@ -43,6 +43,7 @@ enum command_kind {
     COMMAND_PUT_RATES,
     COMMAND_PUT_TOKEN,
     COMMAND_REVOKE_TOKEN,
+    COMMAND_CLOSE, /* a month of a root */
     /* the ledger's own clockwork */
     COMMAND_EXPIRE_HOLD, /* an unbound hold whose ttl is over */
     COMMAND_END_GRANT,
@@ -50,6 +51,7 @@ enum command_kind {
     COMMAND_TURN_MONTH,  /* mark the month turned, wake what waits for it */
     COMMAND_TOUCH_AGENT, /* a poll of the feed: the agent lives */
     COMMAND_TOUCH_TOKEN, /* last use */
+    COMMAND_SEAL,        /* the digest of a closed month, computed by a reader */
     COMMAND__COUNT
 };
 
@@ -233,6 +235,11 @@ struct command_token {
     struct token token; /* hash, role, name, place, expires_s, id */
 };
 
+struct command_close {
+    char root[RECORD_NODE_NAME_BYTES];
+    int64_t month;
+};
+
 /* A clockwork command's subject: EXPIRE_HOLD, TURN_RUN (hold, task, attempt, at), END_GRANT
  * (grant), TURN_MONTH (root, month). */
 struct command_due {
@@ -280,7 +287,9 @@ struct command {
         struct command_cluster cluster_set;
         struct command_mapping mapping;
         struct command_token token;
+        struct command_close close;
         struct command_due due;
+        struct period seal; /* root, month and what a seal fills in */
     };
 };
 

@@ -602,7 +602,7 @@ struct entry {
     int64_t at_ms;
 };
 
-/* One transaction of a root in its SHA-256 chain (SPEC 9.2): its entries, then its changes by people. Either may be none:
+/* One transaction of a root in its SHA-256 chain (SPEC 9.2): its entries, then its changes by people, then its notes. Any may be none:
  * last is then first - 1. */
 struct chain_link {
     int64_t root_no; /* 0: the chain of the service itself, which has changes only */
@@ -651,6 +651,88 @@ struct root_state {
     int64_t oldest_open_month; /* months before this one are closed */
     struct digest hash;
     int64_t last_audit;
+};
+
+/* What has its place in a root's chain beside entries: a digest of what is told elsewhere. */
+enum note_kind {
+    NOTE_CLOSE = 1, /* balances at the close of a month; subject: the month (ledger/period.h) */
+    NOTE_SEAL,      /* the usage of a closed month; subject: the month */
+};
+
+struct chain_note {
+    int64_t root_no;
+    int64_t txn_no; /* of the link that it is in */
+    int64_t note_no;
+    int64_t kind; /* enum note_kind */
+    int64_t subject;
+    int64_t at_ms;
+    struct digest digest;
+};
+
+/* What a payer's available and frozen together moved by in a month, as it is booked (SPEC 8.3):
+ * granted + in - out - withdrawn - used + refunded - corrected - expired. What is frozen and comes
+ * back moves nothing. */
+struct payer_flow {
+    int64_t granted_mcs;
+    int64_t in_mcs;  /* transferred in */
+    int64_t out_mcs; /* transferred out */
+    int64_t withdrawn_mcs;
+    int64_t used_mcs; /* charges, less provisional ones taken back */
+    int64_t refunded_mcs;
+    int64_t corrected_mcs; /* corrections, and use of an earlier period; above 0: charged more */
+    int64_t expired_mcs;
+};
+
+struct payer_month {
+    int64_t node_no;
+    int64_t month; /* booked */
+    int64_t root_no;
+    struct payer_flow flow;
+};
+
+/* A closed month of a root (SPEC 8.2). */
+struct period {
+    int64_t root_no;
+    int64_t month;
+    int64_t closing_month; /* the one whose close sealed it: itself, or a later one */
+    int64_t closed_ms;
+    int64_t txn_no;       /* of the close, in the chain; */
+    int64_t last_seq;     /* the last entry before it, */
+    int64_t last_hold_no; /* the last hold made before it */
+    int64_t format;       /* of its canonical form and of its exports */
+    int64_t sealed;       /* 1: the fields below are filled in */
+    int64_t row_count;
+    int64_t used_mcs;
+    int64_t mgs;
+    int64_t waived_mcs;
+    int64_t runs;
+    struct digest digest; /* of its usage in canonical form */
+};
+
+/* Where a check can start: the accounts of every grant of the root when a month was closed, */
+struct close_grant {
+    int64_t root_no;
+    int64_t month;
+    int64_t grant_no;
+    int64_t node_no;
+    int64_t granted_mcs;
+    int64_t in_mcs;
+    int64_t out_mcs;
+    int64_t withdrawn_mcs;
+    int64_t moved_mcs;
+    int64_t available_mcs;
+    int64_t frozen_mcs;
+    int64_t used_mcs;
+    int64_t expired_mcs;
+};
+
+/* and what was booked in months after it already. */
+struct close_payer {
+    int64_t root_no;
+    int64_t month;
+    int64_t booked_month;
+    int64_t node_no;
+    struct payer_flow flow;
 };
 
 enum usage_kind { USAGE_USAGE, USAGE_CORRECTION, USAGE_REFUND, USAGE_WAIVED };

@@ -87,6 +87,13 @@ FILTER(audit, audit, r->audit_no > n[0] && r->at_ms >= n[1] && r->at_ms < n[2])
 FILTER(audit_root,
        audit,
        r->root_no == n[0] && r->seq > n[1] && r->at_ms >= n[2] && r->at_ms < n[3])
+FILTER(grants_of_root, grant, r->root_no == n[0])
+FILTER(payer_months, payer_month, r->node_no == n[0])
+FILTER(payer_months_after, payer_month, r->root_no == n[0] && r->month > n[1])
+FILTER(periods, period, r->root_no == n[0])
+FILTER(close_grants, close_grant, r->root_no == n[0] && r->month == n[1])
+FILTER(close_payers, close_payer, r->root_no == n[0] && r->month == n[1])
+FILTER(chain_notes, chain_note, r->root_no == n[0] && r->txn_no > n[1])
 
 static int order(int64_t a, int64_t b)
 {
@@ -106,6 +113,7 @@ static int order(int64_t a, int64_t b)
 COMPARE(by_end, grant, end_s, grant_no)
 COMPARE(by_start, grant, start_s, grant_no)
 COMPARE(by_due, hold, due_s, hold_no)
+COMPARE(by_month, payer_month, month, node_no)
 
 static int by_token_no(const void *a, const void *b)
 {
@@ -172,6 +180,13 @@ static const struct {
     [SELECT_RUN_HOSTS] = {run_hosts, NULL},
     [SELECT_AUDIT] = {audit, NULL},
     [SELECT_AUDIT_ROOT] = {audit_root, by_seq},
+    [SELECT_GRANTS_OF_ROOT] = {grants_of_root, NULL},
+    [SELECT_PAYER_MONTHS] = {payer_months, NULL},
+    [SELECT_PAYER_MONTHS_AFTER] = {payer_months_after, by_month},
+    [SELECT_PERIODS] = {periods, NULL},
+    [SELECT_CLOSE_GRANTS] = {close_grants, NULL},
+    [SELECT_CLOSE_PAYERS] = {close_payers, NULL},
+    [SELECT_CHAIN_NOTES] = {chain_notes, NULL},
 };
 
 bool memory_select_matches(enum select_kind select,

@@ -493,6 +493,79 @@ static const struct record_field audit_fields[] = {
     TEXT_AS(audit, "value_after", after),
 };
 
+static const struct record_field payer_month_fields[] = {
+    I64(payer_month, node_no),
+    I64(payer_month, month),
+    I64(payer_month, root_no),
+    I64_AS(payer_month, "granted_mcs", flow.granted_mcs),
+    I64_AS(payer_month, "in_mcs", flow.in_mcs),
+    I64_AS(payer_month, "out_mcs", flow.out_mcs),
+    I64_AS(payer_month, "withdrawn_mcs", flow.withdrawn_mcs),
+    I64_AS(payer_month, "used_mcs", flow.used_mcs),
+    I64_AS(payer_month, "refunded_mcs", flow.refunded_mcs),
+    I64_AS(payer_month, "corrected_mcs", flow.corrected_mcs),
+    I64_AS(payer_month, "expired_mcs", flow.expired_mcs),
+};
+
+static const struct record_field period_fields[] = {
+    I64(period, root_no),
+    I64(period, month),
+    I64(period, closing_month),
+    I64(period, closed_ms),
+    I64(period, txn_no),
+    I64(period, last_seq),
+    I64(period, last_hold_no),
+    I64(period, format),
+    I64(period, sealed),
+    I64(period, row_count),
+    I64(period, used_mcs),
+    I64(period, mgs),
+    I64(period, waived_mcs),
+    I64(period, runs),
+    BLOB(period, digest),
+};
+
+static const struct record_field close_grant_fields[] = {
+    I64(close_grant, root_no),
+    I64(close_grant, month),
+    I64(close_grant, grant_no),
+    I64(close_grant, node_no),
+    I64(close_grant, granted_mcs),
+    I64(close_grant, in_mcs),
+    I64(close_grant, out_mcs),
+    I64(close_grant, withdrawn_mcs),
+    I64(close_grant, moved_mcs),
+    I64(close_grant, available_mcs),
+    I64(close_grant, frozen_mcs),
+    I64(close_grant, used_mcs),
+    I64(close_grant, expired_mcs),
+};
+
+static const struct record_field close_payer_fields[] = {
+    I64(close_payer, root_no),
+    I64(close_payer, month),
+    I64(close_payer, booked_month),
+    I64(close_payer, node_no),
+    I64_AS(close_payer, "granted_mcs", flow.granted_mcs),
+    I64_AS(close_payer, "in_mcs", flow.in_mcs),
+    I64_AS(close_payer, "out_mcs", flow.out_mcs),
+    I64_AS(close_payer, "withdrawn_mcs", flow.withdrawn_mcs),
+    I64_AS(close_payer, "used_mcs", flow.used_mcs),
+    I64_AS(close_payer, "refunded_mcs", flow.refunded_mcs),
+    I64_AS(close_payer, "corrected_mcs", flow.corrected_mcs),
+    I64_AS(close_payer, "expired_mcs", flow.expired_mcs),
+};
+
+static const struct record_field chain_note_fields[] = {
+    I64(chain_note, root_no),
+    I64(chain_note, txn_no),
+    I64(chain_note, note_no),
+    I64(chain_note, kind),
+    I64(chain_note, subject),
+    I64(chain_note, at_ms),
+    BLOB(chain_note, digest),
+};
+
 /* clang-format on */
 
 #define ROW(number, type, keys, appends)         \
@@ -536,4 +609,9 @@ const struct record_type record_types[RECORD__COUNT] = {
     ROW(RECORD_TOKEN, token, 1, false),
     ROW(RECORD_UNATTRIBUTED, unattributed, 2, false),
     ROW(RECORD_AUDIT, audit, 1, false),
+    ROW(RECORD_PAYER_MONTH, payer_month, 2, false),
+    ROW(RECORD_PERIOD, period, 2, false),
+    ROW(RECORD_CLOSE_GRANT, close_grant, 3, true),
+    ROW(RECORD_CLOSE_PAYER, close_payer, 4, true),
+    ROW(RECORD_CHAIN_NOTE, chain_note, 3, true),
 };

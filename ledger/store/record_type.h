@@ -74,6 +74,11 @@ enum record_id {
     RECORD_TOKEN,
     RECORD_UNATTRIBUTED,
     RECORD_AUDIT,
+    RECORD_PAYER_MONTH,
+    RECORD_PERIOD,
+    RECORD_CLOSE_GRANT,
+    RECORD_CLOSE_PAYER,
+    RECORD_CHAIN_NOTE,
     RECORD__COUNT
 };
 
@@ -110,6 +115,11 @@ union record_any {
     struct token token;
     struct unattributed unattributed;
     struct audit audit;
+    struct payer_month payer_month;
+    struct period period;
+    struct close_grant close_grant;
+    struct close_payer close_payer;
+    struct chain_note chain_note;
 };
 
 #endif

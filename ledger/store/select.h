@@ -51,6 +51,14 @@ enum select_kind {
     SELECT_RUN_HOSTS,       /* struct run_host; n[0] hold; by key */
     SELECT_AUDIT,      /* struct audit; audit_no > n[0], time n[1] <= at_ms < n[2]; by audit_no */
     SELECT_AUDIT_ROOT, /* struct audit; root n[0], seq > n[1], time n[2] <= at_ms < n[3]; by seq */
+    SELECT_GRANTS_OF_ROOT, /* struct grant; root n[0]; by number. A walk through all: for closes */
+    SELECT_PAYER_MONTHS,   /* struct payer_month; node n[0]; by month */
+    SELECT_PAYER_MONTHS_AFTER, /* struct payer_month; root n[0], month > n[1]; by
+                               month, node */
+    SELECT_PERIODS,            /* struct period; root n[0]; by month */
+    SELECT_CLOSE_GRANTS,       /* struct close_grant; root n[0], month n[1]; by grant */
+    SELECT_CLOSE_PAYERS,       /* struct close_payer; root n[0], month n[1]; by key */
+    SELECT_CHAIN_NOTES,        /* struct chain_note; root n[0], txn_no > n[1]; by key */
     /* whole tables, for check */
     SELECT_ALL_HOLDS,
     SELECT_ALL_RUNS,
@@ -58,6 +66,7 @@ enum select_kind {
     SELECT_ALL_GRANTS,
     SELECT_ALL_COUNTERS,
     SELECT_ALL_NODE_MONTHS,
+    SELECT_ALL_PAYER_MONTHS,
     SELECT_ALL_USAGE,
     SELECT_ALL_DIMS,
     SELECT_ALL_WAITING,

@@ -385,6 +385,90 @@ CREATE TABLE chain_link (
     PRIMARY KEY (root_no, txn_no)
 ) STRICT, WITHOUT ROWID;
 
+-- What stands in the chain beside entries, as a digest of what is told elsewhere.
+CREATE TABLE chain_note (
+    root_no INTEGER NOT NULL,
+    txn_no  INTEGER NOT NULL,                                          -- of its link
+    note_no INTEGER NOT NULL,
+    kind    INTEGER NOT NULL,                                          -- enum note_kind
+    subject INTEGER NOT NULL,
+    at_ms   INTEGER NOT NULL,
+    digest  BLOB NOT NULL,
+    PRIMARY KEY (root_no, txn_no, note_no)
+) STRICT, WITHOUT ROWID;
+
+-- What a payer's available and frozen together moved by, by the month in which it is booked (SPEC 8.3).
+CREATE TABLE payer_month (
+    node_no       INTEGER NOT NULL,
+    month         INTEGER NOT NULL,
+    root_no       INTEGER NOT NULL,
+    granted_mcs   INTEGER NOT NULL,
+    in_mcs        INTEGER NOT NULL,
+    out_mcs       INTEGER NOT NULL,
+    withdrawn_mcs INTEGER NOT NULL,
+    used_mcs      INTEGER NOT NULL,
+    refunded_mcs  INTEGER NOT NULL,
+    corrected_mcs INTEGER NOT NULL,
+    expired_mcs   INTEGER NOT NULL,
+    PRIMARY KEY (node_no, month)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX payer_month_by_root ON payer_month (root_no, month);
+
+-- Closed months (SPEC 8.2).
+CREATE TABLE period (
+    root_no       INTEGER NOT NULL REFERENCES node DEFERRABLE INITIALLY DEFERRED,
+    month         INTEGER NOT NULL,
+    closing_month INTEGER NOT NULL,                                    -- whose close sealed it
+    closed_ms     INTEGER NOT NULL,
+    txn_no        INTEGER NOT NULL,
+    last_seq      INTEGER NOT NULL,
+    last_hold_no  INTEGER NOT NULL,
+    format        INTEGER NOT NULL,
+    sealed        INTEGER NOT NULL CHECK (sealed BETWEEN 0 AND 1),     -- what follows is filled in
+    row_count     INTEGER NOT NULL,
+    used_mcs      INTEGER NOT NULL,
+    mgs           INTEGER NOT NULL,
+    waived_mcs    INTEGER NOT NULL,
+    runs          INTEGER NOT NULL,
+    digest        BLOB NOT NULL,                                       -- of its usage in canonical form
+    PRIMARY KEY (root_no, month)
+) STRICT, WITHOUT ROWID;
+
+-- The accounts of the root's grants at a close: a check can start here (SPEC 9.2).
+CREATE TABLE close_grant (
+    root_no       INTEGER NOT NULL,
+    month         INTEGER NOT NULL,
+    grant_no      INTEGER NOT NULL,
+    node_no       INTEGER NOT NULL,
+    granted_mcs   INTEGER NOT NULL,
+    in_mcs        INTEGER NOT NULL,
+    out_mcs       INTEGER NOT NULL,
+    withdrawn_mcs INTEGER NOT NULL,
+    moved_mcs     INTEGER NOT NULL,
+    available_mcs INTEGER NOT NULL,
+    frozen_mcs    INTEGER NOT NULL,
+    used_mcs      INTEGER NOT NULL,
+    expired_mcs   INTEGER NOT NULL,
+    PRIMARY KEY (root_no, month, grant_no)
+) STRICT, WITHOUT ROWID;
+
+-- The same for what was booked in later months already.
+CREATE TABLE close_payer (
+    root_no       INTEGER NOT NULL,
+    month         INTEGER NOT NULL,
+    booked_month  INTEGER NOT NULL,
+    node_no       INTEGER NOT NULL,
+    granted_mcs   INTEGER NOT NULL,
+    in_mcs        INTEGER NOT NULL,
+    out_mcs       INTEGER NOT NULL,
+    withdrawn_mcs INTEGER NOT NULL,
+    used_mcs      INTEGER NOT NULL,
+    refunded_mcs  INTEGER NOT NULL,
+    corrected_mcs INTEGER NOT NULL,
+    expired_mcs   INTEGER NOT NULL,
+    PRIMARY KEY (root_no, month, booked_month, node_no)
+) STRICT, WITHOUT ROWID;
+
 -- What a root counts on. Root 0 is the service itself: changes by people that belong to no root.
 CREATE TABLE root_state (
     root_no           INTEGER PRIMARY KEY,

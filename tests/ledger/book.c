@@ -133,14 +133,19 @@ static void note_difference(void *context, const char *line)
     }
 }
 
-int64_t book_check(struct book *book)
+int64_t book_check_since(struct book *book, int64_t month)
 {
     struct error err = {.code = ERR_OK};
     book->first_difference[0] = '\0';
     enum error_code code =
-        ledger_check(book->keeper, note_difference, book, &book->differences, &err);
+        ledger_check(book->keeper, month, note_difference, book, &book->differences, &err);
     REQUIRE(code == ERR_OK, "check: %s", err.detail);
     return book->differences;
+}
+
+int64_t book_check(struct book *book)
+{
+    return book_check_since(book, 0);
 }
 
 /* ---- commands */

@@ -59,6 +59,9 @@ size_t book_tick(struct book *book);
 /** Check the ledger: the number of differences. */
 int64_t book_check(struct book *book);
 
+/** The same, from the close of a month on. */
+int64_t book_check_since(struct book *book, int64_t month);
+
 /* Commands, ready to be changed and run. */
 struct command book_command(enum command_kind kind);
 struct command book_organization(const char *name, const char *parent, enum node_funding funding);

@@ -189,7 +189,7 @@ Test(check, each_kind_of_damage_is_found)
         struct error err;
         fill(&book);
         plant(&book, &damages[i]);
-        cr_assert(ledger_check(book.keeper, note, &found, &differences, &err) == ERR_OK);
+        cr_assert(ledger_check(book.keeper, 0, note, &found, &differences, &err) == ERR_OK);
         cr_assert(gt(i64, differences, 0), "%s is not found", damages[i].what);
         cr_assert(found.said, "%s is found as something else", damages[i].what);
         cr_assert(eq(i64, differences, found.count));
@@ -215,7 +215,7 @@ static void expect_difference(struct book *book, const char *says)
     struct found found = {.says = says};
     int64_t differences = 0;
     struct error err;
-    cr_assert(ledger_check(book->keeper, note, &found, &differences, &err) == ERR_OK);
+    cr_assert(ledger_check(book->keeper, 0, note, &found, &differences, &err) == ERR_OK);
     cr_assert(found.said, "nothing says %s", says);
     book_fini(book);
 }

@@ -209,7 +209,7 @@ Test(faults, readers_say_so_and_go_on)
     cr_assert(eq(int, book_run(&book, &freeze), ERR_OK));
     for (int64_t n = 1;; n++) {
         store_calls_left = n;
-        enum error_code code = ledger_check(book.keeper, NULL, NULL, &differences, &err);
+        enum error_code code = ledger_check(book.keeper, 0, NULL, NULL, &differences, &err);
         bool met = store_calls_left == 0;
         store_calls_left = -1;
         cr_assert(eq(int, code, met ? ERR_UNAVAILABLE : ERR_OK));

@@ -194,8 +194,92 @@ static void all_or_nothing(struct sim *sim)
     }
 }
 
+/* ---- closed months */
+
+struct closed_months {
+    struct period rows[64];
+    size_t count;
+};
+
+static bool keep_period(void *context, const void *record)
+{
+    struct closed_months *closed = context;
+    if (closed->count < 64) {
+        closed->rows[closed->count++] = *(const struct period *)record;
+    }
+    return true;
+}
+
+static void read_closed(struct sim *sim,
+                        struct book *book,
+                        const char *root,
+                        struct closed_months *closed)
+{
+    struct error err;
+    const struct select_args args = {.n = {book_node(book, NODE_ORGANIZATION, root, NULL).node_no}};
+    closed->count = 0;
+    if (ledger_read_list(book->keeper, SELECT_PERIODS, &args, keep_period, closed, &err) !=
+        ERR_OK) {
+        sim_die(sim, "reading closed months: %s", err.detail);
+    }
+}
+
+/* Seal what is closed; from then on the check compares its usage with the digest. */
+static void seal(struct sim *sim, struct book *book, struct period *period)
+{
+    struct error err;
+    struct command command = book_command(COMMAND_SEAL);
+    if (period->sealed != 0) {
+        return;
+    }
+    command.seal = (struct period){.root_no = period->root_no, .month = period->month};
+    if (ledger_reader_begin(book->keeper, &err) != ERR_OK ||
+        ledger_period_rows(book->keeper, period->root_no, period->month, NULL, NULL, &command.seal,
+                           &err) != ERR_OK) {
+        sim_die(sim, "the rows of a month: %s", err.detail);
+    }
+    ledger_reader_end(book->keeper);
+    if (book_run(book, &command) != ERR_OK) {
+        sim_die(sim, "sealing: %s", book->result.error.detail);
+    }
+    period->digest = command.seal.digest;
+}
+
+/* Closed alike in both ledgers, with the same digests; and a check may start at any close. */
+static void seal_and_compare(struct sim *sim, const char *root)
+{
+    static struct closed_months closed[2];
+    for (int i = 0; i < 2; i++) {
+        read_closed(sim, &sim->books[i], root, &closed[i]);
+        for (size_t j = 0; j < closed[i].count; j++) {
+            seal(sim, &sim->books[i], &closed[i].rows[j]);
+        }
+    }
+    if (closed[0].count != closed[1].count) {
+        sim_die(sim, "%s: %zu months are closed in one ledger, %zu in the other", root,
+                closed[0].count, closed[1].count);
+    }
+    for (size_t j = 0; j < closed[0].count; j++) {
+        if (!digest_equal(&closed[0].rows[j].digest, &closed[1].rows[j].digest)) {
+            sim_die(sim, "%s: the digests of a month differ", root);
+        }
+    }
+    if (closed[0].count == 0) {
+        return;
+    }
+    const struct period *last = &closed[0].rows[closed[0].count - 1];
+    for (int i = 0; i < 2; i++) {
+        if (book_check_since(&sim->books[i], last->month) != 0) {
+            sim_die(sim, "%s since a close: %s", sim->books[i].scheme,
+                    sim->books[i].first_difference);
+        }
+    }
+}
+
 static void check_all(struct sim *sim)
 {
+    seal_and_compare(sim, "acme");
+    seal_and_compare(sim, "bolt");
     for (int i = 0; i < 2; i++) {
         if (book_check(&sim->books[i]) != 0) {
             sim_die(sim, "%s: %" PRId64 " differences, the first: %s", sim->books[i].scheme,

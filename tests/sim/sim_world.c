@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ledger/base/calendar.h"
 #include "tests/sim/sim.h"
 
 #define TEXT(field, value) (void)snprintf((field), sizeof(field), "%s", (value))
@@ -369,6 +370,17 @@ static void settings(struct sim *sim, struct command *command)
     }
 }
 
+/* The last month or one before it, by UTC: near its turn this may be one that has not ended. */
+static void close_month(struct sim *sim, struct command *command)
+{
+    struct calendar utc;
+    calendar_init_utc(&utc);
+    *command = book_command(COMMAND_CLOSE);
+    TEXT(command->close.root, chance(sim, 70) ? "acme" : "bolt");
+    command->close.month =
+        calendar_month(&utc, now_s(sim)) - (chance(sim, 80) ? 1 : between(sim, 0, 3));
+}
+
 static void poll_feed(struct sim *sim, struct command *command)
 {
     *command = book_command(COMMAND_TOUCH_AGENT);
@@ -381,9 +393,10 @@ void sim_command(struct sim *sim, struct command *ret_command)
         int64_t weight;
         void (*make)(struct sim *sim, struct command *command);
     } kinds[] = {
-        {30, freeze}, {6, bind},       {22, start}, {24, settle},    {6, requeue},  {4, correct},
-        {8, suspend}, {12, heartbeat}, {6, resize}, {6, release},    {4, charge},   {4, refund},
-        {4, grant},   {3, movement},   {7, cap},    {2, close_node}, {2, settings}, {1, poll_feed},
+        {30, freeze},    {6, bind},     {22, start},     {24, settle},     {6, requeue},
+        {4, correct},    {8, suspend},  {12, heartbeat}, {6, resize},      {6, release},
+        {4, charge},     {4, refund},   {4, grant},      {3, movement},    {7, cap},
+        {2, close_node}, {2, settings}, {1, poll_feed},  {1, close_month},
     };
     int64_t total = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {

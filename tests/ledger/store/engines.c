@@ -101,6 +101,8 @@ static const struct range {
     {"usage", "dims_no", 0, PARENTS - 1},
     {"usage", "kind", 0, 3},
     {"zone_step", "root_no", 0, PARENTS - 1},
+    {"period", "root_no", 0, PARENTS - 1},
+    {"period", "sealed", 0, 1},
 };
 
 static struct range range_of(const struct record_type *type, const struct record_field *field)

@@ -71,10 +71,11 @@ Test(record_type, ids_are_indexes_and_keys_are_scalars)
     }
 }
 
-Test(record_type, only_the_journal_is_append_only)
+Test(record_type, only_the_journal_and_its_closes_are_append_only)
 {
     for (int t = 0; t < RECORD__COUNT; t++) {
-        bool journal = t == RECORD_ENTRY || t == RECORD_CHAIN_LINK;
+        bool journal = t == RECORD_ENTRY || t == RECORD_CHAIN_LINK || t == RECORD_CHAIN_NOTE ||
+                       t == RECORD_CLOSE_GRANT || t == RECORD_CLOSE_PAYER;
         cr_assert_eq(record_types[t].append_only, journal, "%s", record_types[t].name);
     }
 }

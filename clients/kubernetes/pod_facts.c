@@ -63,6 +63,7 @@ static const char *reason_outcome(const char *reason)
 
 /* ---- containers */
 
+/* Also by a share alone: some kinds have no count. */
 static bool names_accelerator(const json_t *amounts, const struct resource_table *table)
 {
     const char *name;
@@ -73,7 +74,7 @@ static bool names_accelerator(const json_t *amounts, const struct resource_table
         enum resource_part part;
         const char *rest;
         const char *text = json_string_value(amount);
-        if (resource_table_find(table, name, &at, &part, &rest) && part == RESOURCE_COUNT &&
+        if (resource_table_find(table, name, &at, &part, &rest) &&
             (text == NULL || strcmp(text, "0") != 0)) {
             return true;
         }

@@ -4,6 +4,8 @@ usage: test_pod_prices.py COREHOURD SHIFT_CLOCK PURE_TOOL
 """
 
 import json
+import pathlib
+import re
 import subprocess
 import sys
 
@@ -138,6 +140,17 @@ class Prices(Case):
         given = self.tool.ask(do="given", pod=placed, node=node)
         answer = self.verb("h", "settle", started_at=self.ago(200), ended_at=self.ago(100), allocated=given)
         self.assertEqual((answer["charged_mcs"], answer["overrun_mcs"]), (960000, 360000))
+
+    def test_the_worked_examples_of_the_page_are_right(self):
+        page = (pathlib.Path(__file__).parents[2] / "docs" / "kubernetes.md").read_text(encoding="utf-8")
+        card = json.loads(re.search(r"```json\n(\{.*?\})\n```", page, re.DOTALL).group(1))
+        self.make(card=card)
+        rows = re.findall(r"^\| `([^`]+)` \| ([^|]+) \| (\d+) \|", page, re.MULTILINE)
+        self.assertGreater(len(rows), 10)
+        for number, (asked, model, mcores) in enumerate(rows):
+            limits = dict(re.findall(r"([\w./-]+): (\d+)", asked))
+            annotations = {"nvidia.com/use-gputype": model} if model == "a100" else {}
+            self.assertEqual(self.rate(f"e{number}", pod(limits, annotations)), int(mcores), asked)
 
     def test_time_slices_are_parts_of_a_card(self):
         self.make(card=CARD)

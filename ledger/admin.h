@@ -67,6 +67,14 @@ enum error_code admin_revoke_token(struct ledger *,
                                    const struct command *,
                                    struct ledger_result *,
                                    struct error *);
+enum error_code admin_rename_person(struct ledger *,
+                                    const struct command *,
+                                    struct ledger_result *,
+                                    struct error *);
+enum error_code admin_rotate_token(struct ledger *,
+                                   const struct command *,
+                                   struct ledger_result *,
+                                   struct error *);
 enum error_code admin_touch_token(struct ledger *,
                                   const struct command *,
                                   struct ledger_result *,

@@ -131,6 +131,7 @@ enum error_code admin_put_token(struct ledger *ledger,
     row->created_ms = admin_now_ms(ledger);
     audit_token(ledger, "token.make", NULL, row);
     ret_result->created = true;
+    ret_result->token = *row;
     return ERR_OK;
 }
 
@@ -150,6 +151,35 @@ enum error_code admin_revoke_token(struct ledger *ledger,
     struct token *row = working_set_change(ledger->set, cell);
     row->revoked = 1;
     audit_token(ledger, "token.revoke", row, NULL);
+    return ERR_OK;
+}
+
+/* The key of a token is its hash: the row moves to the new one. */
+enum error_code admin_rotate_token(struct ledger *ledger,
+                                   const struct command *command,
+                                   struct ledger_result *ret_result,
+                                   struct error *err)
+{
+    const struct token *given = &command->token.token;
+    struct cell *cell = token_of(ledger, given->id);
+    if (cell == NULL || !cell_exists(cell)) {
+        return error_set(err, ERR_NOT_FOUND, "no token %s", given->id);
+    }
+    const struct token before = *(const struct token *)cell_record(cell);
+    const int64_t now_s = admin_now_ms(ledger) / 1000;
+    if (before.revoked != 0 || (before.expires_s != 0 && before.expires_s <= now_s)) {
+        return error_set(err, ERR_INVALID_STATE, "token %s is revoked or over: make a new one",
+                         given->id);
+    }
+    working_set_remove(ledger->set, cell);
+    struct token *row =
+        working_set_make(ledger->set, working_set_find(ledger->set, RECORD_TOKEN, &given->hash));
+    *row = before;
+    row->hash = given->hash;
+    row->old_hash = before.hash;
+    row->old_until_s = command->token.old_valid_s > 0 ? now_s + command->token.old_valid_s : 0;
+    audit_token(ledger, "token.rotate", &before, row);
+    ret_result->token = *row;
     return ERR_OK;
 }
 

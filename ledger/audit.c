@@ -153,11 +153,11 @@ static void fill_texts(struct audit *row,
     row_text(row->after, sizeof row->after, change->after == NULL ? "" : change->after);
 }
 
-void audit_change(struct ledger *ledger, const struct audit_change *change)
+int64_t audit_change(struct ledger *ledger, const struct audit_change *change)
 {
     const struct ledger_actor *actor = ledger->actor;
     if (actor == NULL) {
-        return;
+        return 0;
     }
     const int64_t no = row_take_no(ledger->set, "audit");
     struct root_state *state = apply_root_state(ledger, change->root_no);
@@ -174,6 +174,7 @@ void audit_change(struct ledger *ledger, const struct audit_change *change)
     if (ledger->first_audit_no == 0) {
         ledger->first_audit_no = no;
     }
+    return no;
 }
 
 /* ---- paths */

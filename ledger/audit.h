@@ -12,6 +12,9 @@
 
 #include "ledger/shell.h"
 
+/** The action of overwriting a person's name: the check knows overwritten texts by it. */
+#define AUDIT_RENAME "person.rename"
+
 /** A JSON object in the making, of at most RECORD_AUDIT_BYTES; what is longer becomes its digest. */
 struct audit_values {
     char text[RECORD_AUDIT_BYTES];
@@ -41,8 +44,18 @@ struct audit_change {
     const char *after;  /* NULL: it exists no more */
 };
 
-/** Write it down, if a person is behind the work. Failures stick to the working set. */
-void audit_change(struct ledger *ledger, const struct audit_change *change);
+/** Write it down, if a person is behind the work; its number, 0 when nobody is. Failures stick to the working set. */
+int64_t audit_change(struct ledger *ledger, const struct audit_change *change);
+
+/**
+ * Overwrite a person's name wherever it stands as a word in the texts of the log, this transaction's included (SPEC 2.4).
+ * The digests stay. Walks the whole log: for rare use.
+ *
+ * @by_no  the change that says so, written before
+ *
+ * Returns how many changes named the person.
+ */
+int64_t audit_overwrite(struct ledger *ledger, const char *from, const char *to, int64_t by_no);
 
 /** Whether it would be written: to spare describing what nobody asks for. */
 bool audit_is_wanted(const struct ledger *ledger);

@@ -106,6 +106,7 @@ struct check {
         int64_t next_seq;
         int64_t next_txn;
         int64_t next_audit;
+        int64_t last_audit_no;
         int64_t last_at_ms;
         struct digest hash;
     } chain; /* of the root looked at */

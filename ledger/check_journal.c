@@ -130,11 +130,26 @@ static bool add_entry(void *context, const void *record)
     return book_entry(check, entry);
 }
 
+/* Did a later change of the log overwrite a name in this one's texts? */
+static bool was_renamed(struct check *check, const struct audit *audit)
+{
+    struct audit later = {.audit_no = audit->renamed_no};
+    bool found = false;
+    if (audit->renamed_no <= audit->audit_no) {
+        return false;
+    }
+    enum error_code code = reader_look(check->reader, RECORD_AUDIT, &later, &found, check->err);
+    if (code != ERR_OK) {
+        return check_fail(check, code);
+    }
+    return found && strcmp(later.action, AUDIT_RENAME) == 0;
+}
+
 /* A change whose texts are not as they were written, although no name in them was overwritten later. */
 static void check_content(struct check *check, const struct audit *audit)
 {
     const struct digest content = audit_content(audit);
-    if (!digest_equal(&content, &audit->content) && audit->renamed_no <= audit->audit_no) {
+    if (!digest_equal(&content, &audit->content) && !was_renamed(check, audit)) {
         check_report(check, "root %" PRId64 ": the texts of change %" PRId64 " are not as written",
                      audit->root_no, audit->seq);
     }
@@ -153,6 +168,7 @@ static bool add_audit(void *context, const void *record)
                      audit->root_no, audit->seq, check->chain.next_audit - 1);
     }
     check->chain.next_audit = audit->seq + 1;
+    check->chain.last_audit_no = audit->audit_no;
     audit_hash(&link->state, audit);
     check_content(check, audit);
     return true;
@@ -171,7 +187,7 @@ static bool add_all(struct check *check, struct link_check *state)
             store_select(check->reader->store, SELECT_ENTRIES, &args, add_entry, state, check->err);
     }
     if (code == ERR_OK && audits > 0) {
-        args = (struct select_args){.n = {link->root_no, link->first_audit - 1, 0, INT64_MAX},
+        args = (struct select_args){.n = {link->root_no, check->chain.last_audit_no, 0, INT64_MAX},
                                     .limit = audits};
         code = store_select(check->reader->store, SELECT_AUDIT_ROOT, &args, add_audit, state,
                             check->err);
@@ -267,7 +283,7 @@ static bool check_root_chain(void *context, const void *record)
     if (!check_select(check, SELECT_ENTRIES, &args, report_unlinked)) {
         return false;
     }
-    args = (struct select_args){.n = {state.root_no, check->chain.next_audit - 1, 0, INT64_MAX},
+    args = (struct select_args){.n = {state.root_no, check->chain.last_audit_no, 0, INT64_MAX},
                                 .limit = 1};
     return check_select(check, SELECT_AUDIT_ROOT, &args, report_unlinked_change);
 }

@@ -98,6 +98,14 @@ struct ledger_cap_effect {
     } started[LEDGER_STARTED];
 };
 
+/* Where a person's name stood that was overwritten. */
+struct ledger_renamed {
+    int64_t members;
+    int64_t mappings; /* users of clusters, and uses that nobody answers for */
+    int64_t tokens;
+    int64_t changes; /* of the audit log */
+};
+
 /* The answer to one command. Everything is copied out: it outlives the transaction. */
 struct ledger_result {
     struct error error; /* code ERR_OK when accepted */
@@ -112,6 +120,8 @@ struct ledger_result {
         struct ledger_cluster cluster; /* PUT_CLUSTER, PATCH_CLUSTER */
         struct ledger_cap_effect cap;  /* PUT_CAP, DELETE_CAP */
         struct period period;          /* CLOSE */
+        struct token token;            /* PUT_TOKEN, ROTATE_TOKEN */
+        struct ledger_renamed renamed; /* RENAME_PERSON */
     };
     int64_t charged_mcs;  /* settle, requeue, correct, charge: totals of the run */
     int64_t refunded_mcs; /* what came back from the freeze; of a refund: all refunds of the run */

@@ -37,6 +37,12 @@ enum error_code api_place_new_token(struct request *request,
 enum error_code api_place_unattributed(struct request *request,
                                        struct command *command,
                                        struct error *err);
+enum error_code api_place_rotated_token(struct request *request,
+                                        struct command *command,
+                                        struct error *err);
+enum error_code api_place_person(struct request *request,
+                                 struct command *command,
+                                 struct error *err);
 enum error_code api_place_token(struct request *request,
                                 struct command *command,
                                 struct error *err);
@@ -81,6 +87,9 @@ void api_list_tokens(struct request *request);
 void api_list_unattributed(struct request *request);
 void api_report_usage(struct request *request);
 void api_read_journal(struct request *request);
+
+/* api_audit.c: changes by people. */
+void api_list_audit(struct request *request);
 
 /* api_batch.c, api_caps.c, api_heartbeats.c, api_events.c: many commands in one request. */
 void api_batch(struct request *request);

@@ -206,6 +206,15 @@ enum error_code api_place_rates(struct request *request, struct command *command
     return code;
 }
 
+enum error_code api_place_person(struct request *request,
+                                 struct command *command,
+                                 struct error *err)
+{
+    struct command_rename *rename = &command->rename;
+    return request_path_value(request, 0, text_is_name, rename->person, sizeof(rename->person),
+                              err);
+}
+
 /* The secret is made here; the ledger gets its digest, the client gets the secret once. */
 enum error_code api_place_new_token(struct request *request,
                                     struct command *command,
@@ -232,6 +241,18 @@ enum error_code api_place_unattributed(struct request *request,
     return code != ERR_OK
                ? code
                : request_path_value(request, 1, text_is_id, charge->id, sizeof(charge->id), err);
+}
+
+enum error_code api_place_rotated_token(struct request *request,
+                                        struct command *command,
+                                        struct error *err)
+{
+    command->token.old_valid_s = LIMIT_OLD_TOKEN_DEFAULT_S;
+    enum error_code code = api_place_token(request, command, err);
+    if (code == ERR_OK) {
+        code = auth_token_create(request->slot->token, &command->token.token.hash, err);
+    }
+    return code;
 }
 
 enum error_code api_place_token(struct request *request, struct command *command, struct error *err)
@@ -420,7 +441,8 @@ static void reload_tokens(struct request *request, struct ledger_reader *reader)
 
 static bool is_about_tokens(const struct command *command)
 {
-    return command->kind == COMMAND_PUT_TOKEN || command->kind == COMMAND_REVOKE_TOKEN;
+    return command->kind == COMMAND_PUT_TOKEN || command->kind == COMMAND_REVOKE_TOKEN ||
+           command->kind == COMMAND_ROTATE_TOKEN || command->kind == COMMAND_RENAME_PERSON;
 }
 
 /* On the ledger thread, after the commit. */

@@ -22,6 +22,8 @@ enum {
 
 struct known_token {
     bool is_used;
+    bool is_old;       /* the secret before the last rotation */
+    struct digest key; /* of the secret that leads here */
     int64_t touched_minute;
     struct token token;
 };
@@ -51,7 +53,7 @@ static struct known_token *find(struct table *table, const struct digest *hash)
 {
     size_t slot = slot_of(table, hash);
     while (table->entries[slot].is_used) {
-        if (digest_equal(&table->entries[slot].token.hash, hash)) {
+        if (digest_equal(&table->entries[slot].key, hash)) {
             return &table->entries[slot];
         }
         slot = (slot + 1) & (table->capacity - 1);
@@ -59,14 +61,17 @@ static struct known_token *find(struct table *table, const struct digest *hash)
     return NULL;
 }
 
-static void insert(struct table *table, const struct token *token)
+static void insert(struct table *table, const struct token *token, bool is_old)
 {
-    size_t slot = slot_of(table, &token->hash);
+    const struct digest *key = is_old ? &token->old_hash : &token->hash;
+    size_t slot = slot_of(table, key);
     while (table->entries[slot].is_used) {
         slot = (slot + 1) & (table->capacity - 1);
     }
     table->entries[slot] = (struct known_token){
         .is_used = true,
+        .is_old = is_old,
+        .key = *key,
         .touched_minute = token->used_s / SECONDS_PER_MINUTE,
         .token = *token,
     };
@@ -95,11 +100,14 @@ static bool collect(void *context, const void *record)
     if (token->revoked != 0) {
         return true;
     }
-    if (2 * (collecting->table->count + 1) > collecting->table->capacity) {
+    if (2 * (collecting->table->count + 2) > collecting->table->capacity) {
         collecting->is_full = true;
         return false;
     }
-    insert(collecting->table, token);
+    insert(collecting->table, token, false);
+    if (token->old_until_s != 0) {
+        insert(collecting->table, token, true);
+    }
     return true;
 }
 
@@ -205,6 +213,13 @@ static void fill_actor(const struct token *token, struct ledger_actor *ret_actor
     ret_actor->address[0] = '\0';
 }
 
+static bool is_good(const struct known_token *entry, int64_t now_s)
+{
+    const struct token *token = &entry->token;
+    return (token->expires_s == 0 || now_s < token->expires_s) &&
+           (!entry->is_old || now_s < token->old_until_s);
+}
+
 static bool look_up(struct auth *auth,
                     const struct digest *hash,
                     int64_t now_s,
@@ -212,14 +227,13 @@ static bool look_up(struct auth *auth,
 {
     pthread_mutex_lock(&auth->lock);
     struct known_token *entry = auth->table != NULL ? find(auth->table, hash) : NULL;
-    const bool is_valid =
-        entry != NULL && (entry->token.expires_s == 0 || now_s < entry->token.expires_s);
+    const bool is_valid = entry != NULL && is_good(entry, now_s);
     if (is_valid) {
         const int64_t minute = now_s / SECONDS_PER_MINUTE;
         ret_principal->role = entry->token.role;
         ret_principal->place_no = entry->token.place_no;
         ret_principal->token_no = entry->token.token_no;
-        ret_principal->hash = *hash;
+        ret_principal->hash = entry->token.hash;
         ret_principal->touch_is_due = entry->touched_minute != minute;
         memcpy(ret_principal->place, entry->token.place, sizeof(ret_principal->place));
         entry->touched_minute = minute;

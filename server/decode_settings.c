@@ -720,6 +720,32 @@ static const struct decode_field token_fields[] = {
 
 static const struct decode_table token_table = {ROWS(token_fields)};
 
+static const struct decode_field rename_fields[] = {
+    {.name = "name", .kind = DECODE_ID, AT(rename.to), .required = true},
+    {.name = "reason", .kind = DECODE_NOTE, AT(rename.reason), .required = true},
+};
+
+static const struct decode_table rename_table = {ROWS(rename_fields)};
+
+enum error_code decode_rename(const json_t *body, struct command *command, struct error *err)
+{
+    return decode_object(body, &rename_table, command, NULL, err);
+}
+
+static const struct decode_field rotation_fields[] = {
+    {.name = "old_valid_s",
+     .kind = DECODE_INTEGER,
+     AT(token.old_valid_s),
+     .max = LIMIT_OLD_TOKEN_S},
+};
+
+static const struct decode_table rotation_table = {ROWS(rotation_fields)};
+
+enum error_code decode_rotation(const json_t *body, struct command *command, struct error *err)
+{
+    return decode_object(body, &rotation_table, command, NULL, err);
+}
+
 enum error_code decode_token(const json_t *body, struct command *command, struct error *err)
 {
     return decode_object(body, &token_table, command, NULL, err);

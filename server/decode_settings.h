@@ -55,4 +55,14 @@ MUST_USE enum error_code decode_token(const json_t *body,
                                       struct command *command,
                                       struct error *err);
 
+/** RENAME_PERSON. */
+MUST_USE enum error_code decode_rename(const json_t *body,
+                                       struct command *command,
+                                       struct error *err);
+
+/** ROTATE_TOKEN. */
+MUST_USE enum error_code decode_rotation(const json_t *body,
+                                         struct command *command,
+                                         struct error *err);
+
 #endif

@@ -320,14 +320,29 @@ void encode_token(struct json_out *out, const struct token *token)
     json_out_time_ms(out, "created_at", token->created_ms);
     json_out_time(out, "expires_at", token->expires_s);
     json_out_time(out, "last_used_at", token->used_s);
+    json_out_time(out, "old_valid_until", token->old_until_s);
 }
 
 void encode_token_answer(struct json_out *out,
                          const struct command *command,
                          const struct ledger_result *result)
 {
-    (void)result;
-    encode_token(out, &command->token.token);
+    (void)command;
+    encode_token(out, &result->token);
+}
+
+/* ---- people */
+
+void encode_rename_answer(struct json_out *out,
+                          const struct command *command,
+                          const struct ledger_result *result)
+{
+    const struct ledger_renamed *renamed = &result->renamed;
+    json_out_text(out, "name", command->rename.to);
+    json_out_integer(out, "members", renamed->members);
+    json_out_integer(out, "mappings", renamed->mappings);
+    json_out_integer(out, "tokens", renamed->tokens);
+    json_out_integer(out, "changes", renamed->changes);
 }
 
 /* ---- balances */

@@ -61,6 +61,9 @@ void encode_mapping_answer(struct json_out *out,
 void encode_rates_answer(struct json_out *out,
                          const struct command *command,
                          const struct ledger_result *result);
+void encode_rename_answer(struct json_out *out,
+                          const struct command *command,
+                          const struct ledger_result *result);
 void encode_token_answer(struct json_out *out,
                          const struct command *command,
                          const struct ledger_result *result);

@@ -66,6 +66,12 @@ static void put_literal(struct json_out *out,
     }
 }
 
+void json_out_json(struct json_out *out, const char *key, const char *json)
+{
+    put_literal(out, key, "", json[0] == '\0' ? "null" : json);
+    out->needs_comma = true;
+}
+
 static void open_nested(struct json_out *out, const char *key, const char *bracket)
 {
     put_literal(out, key, "", bracket);

@@ -46,6 +46,9 @@ void json_out_printf(struct json_out *out, const char *key, const char *format, 
 /** "text/number", as a rate card is named. */
 void json_out_numbered(struct json_out *out, const char *key, const char *text, int64_t number);
 
+/** A value that is JSON already; null when it is empty. */
+void json_out_json(struct json_out *out, const char *key, const char *json);
+
 void json_out_integer(struct json_out *out, const char *key, int64_t value);
 
 /** null where value is `absent`. */

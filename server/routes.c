@@ -109,6 +109,20 @@ static const struct route_command make_token = {
     .decode = decode_token,
     .encode = encode_token_answer,
 };
+static const struct route_command rename_person = {
+    .kind = COMMAND_RENAME_PERSON,
+    .status = 200,
+    .place = api_place_person,
+    .decode = decode_rename,
+    .encode = encode_rename_answer,
+};
+static const struct route_command rotate_token = {
+    .kind = COMMAND_ROTATE_TOKEN,
+    .status = 200,
+    .place = api_place_rotated_token,
+    .decode = decode_rotation,
+    .encode = encode_token_answer,
+};
 static const struct route_command revoke_token = {
     .kind = COMMAND_REVOKE_TOKEN,
     .status = 204,
@@ -258,6 +272,19 @@ const struct route routes[] = {
         QUERY_BIT(QUERY_ROOT) | QUERY_BIT(QUERY_AFTER) | Q_AMOUNTS,
         api_read_journal),
 
+    GET("/v1/audit",
+        ROLE_ADMIN | ROLE_FINANCE | ROLE_LEAD,
+        QUERY_BIT(QUERY_ROOT) | QUERY_BIT(QUERY_NODE) | QUERY_BIT(QUERY_AFTER) |
+            QUERY_BIT(QUERY_FROM) | QUERY_BIT(QUERY_TO) | QUERY_BIT(QUERY_FORMAT) | Q_PAGE,
+        api_list_audit),
+    {.method = METHOD_POST,
+     .pattern = "/v1/people/{u}/rename",
+     .roles = ROLE_ADMIN,
+     .body_bytes = LIMIT_BODY_BYTES,
+     .query = QUERY_BIT(QUERY_DRY_RUN),
+     .handle = api_command,
+     .command = &rename_person},
+
     {.method = METHOD_POST,
      .pattern = "/v1/tokens",
      .roles = ROLE_ADMIN,
@@ -272,6 +299,14 @@ const struct route routes[] = {
      .query = QUERY_BIT(QUERY_DRY_RUN),
      .handle = api_command,
      .command = &revoke_token},
+
+    {.method = METHOD_POST,
+     .pattern = "/v1/tokens/{id}/rotate",
+     .roles = ROLE_ADMIN,
+     .body_bytes = LIMIT_BODY_BYTES,
+     .query = QUERY_BIT(QUERY_DRY_RUN),
+     .handle = api_command,
+     .command = &rotate_token},
 
     GET("/v1/openapi.json", ROLES_ALL, 0, api_openapi),
     GET("/healthz", ROUTE_PUBLIC, 0, api_health),

@@ -55,6 +55,11 @@ const struct cli_field fields_cluster_args[] = {{.name = "CLUSTER"}, END};
 const struct cli_field fields_unattributed_args[] = {{.name = "CLUSTER"}, {.name = "ID"}, END};
 const struct cli_field fields_watch_args[] = {{.name = "NODE_OR_HOLD"}, END};
 const struct cli_field fields_token_args[] = {{.name = "NAME", .field = "name"}, END};
+const struct cli_field fields_rename_args[] = {
+    {.name = "PERSON"},
+    {.name = "NAME", .field = "name"},
+    END,
+};
 const struct cli_field fields_id_args[] = {{.name = "ID"}, END};
 const struct cli_field fields_run_args[] = {{.name = "RUN"}, END};
 const struct cli_field fields_help_args[] = {{.name = "COMMAND"}, END};
@@ -315,6 +320,18 @@ const struct cli_field fields_token_options[] = {
     {"place", CLI_TEXT, "place", "NAME",
      "the cluster, node, root or person that it is for; none for admin", NULL},
     {"expires-at", CLI_TIME, "expires_at", NULL, "when it ends; never without", NULL},
+    END,
+};
+const struct cli_field fields_rotate_options[] = {
+    {"old-valid", CLI_DURATION, "old_valid_s", NULL,
+     "how long the old secret stays good, at most 7d (1h)", NULL},
+    END,
+};
+const struct cli_field fields_audit_options[] = {
+    {"node", CLI_TEXT, NULL, "NAME", "about this node and what is below it", NULL},
+    {"after", CLI_COUNT, NULL, "NO", "only what comes behind this number", NULL},
+    {"from", CLI_TEXT, NULL, "TIME", "from this day or time on", NULL},
+    {"to", CLI_TEXT, NULL, "TIME", "up to this day or time, exclusive", NULL},
     END,
 };
 const struct cli_field fields_help_options[] = {

@@ -161,6 +161,9 @@ static const char *const grant_columns[] = {
 static const char *const token_columns[] = {"id",         "name",       "role",         "place",
                                             "created_at", "expires_at", "last_used_at", NULL};
 
+static const char *const audit_columns[] = {"no",   "at",     "name",  "action",
+                                            "what", "before", "after", NULL};
+
 static const struct list {
     const char *command;
     const char *rows;
@@ -169,6 +172,7 @@ static const struct list {
     {"holds", "items", hold_columns},
     {"grants", "items", grant_columns},
     {"token list", "items", token_columns},
+    {"audit", "items", audit_columns},
     {"usage", "rows", NULL},
 };
 

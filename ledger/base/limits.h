@@ -60,17 +60,19 @@
 #define LIMIT_ERROR_DETAIL_BYTES 239  /* struct error: one line for people */
 
 /* What the daemon reads and keeps (SPEC 1.6, 6.4, 11.4). */
-#define LIMIT_BODY_BYTES      65536              /* any body but the two below; too_large */
-#define LIMIT_HEARTBEAT_BYTES (1024 * 1024)      /* body of a heartbeat; too_large */
-#define LIMIT_BATCH_BYTES     (16 * 1024 * 1024) /* body of a batch or of events; too_large */
-#define LIMIT_URL_BYTES       4096               /* path and query; too_large */
-#define LIMIT_HEADER_BYTES    (8 * 1024)         /* all headers of a request; too_large */
-#define LIMIT_JSON_DEPTH      32                 /* nesting of a JSON body; malformed */
-#define LIMIT_QUEUE_COMMANDS  4096               /* commands waiting to be executed; overloaded */
-#define LIMIT_CONNECTIONS     10000              /* open connections; overloaded */
-#define LIMIT_FEED_WAIT_S     60                 /* longest wait of a long poll; iv */
-#define LIMIT_SHUTDOWN_S      20                 /* SIGTERM to exit, long polls included */
-#define LIMIT_HOLDERS_MS      20                 /* holders and earliest_at after a refusal */
-#define LIMIT_CONFIG_BYTES    65536              /* the configuration file */
+#define LIMIT_BODY_BYTES          65536              /* any body but the two below; too_large */
+#define LIMIT_HEARTBEAT_BYTES     (1024 * 1024)      /* body of a heartbeat; too_large */
+#define LIMIT_BATCH_BYTES         (16 * 1024 * 1024) /* body of a batch or of events; too_large */
+#define LIMIT_URL_BYTES           4096               /* path and query; too_large */
+#define LIMIT_HEADER_BYTES        (8 * 1024)         /* all headers of a request; too_large */
+#define LIMIT_JSON_DEPTH          32                 /* nesting of a JSON body; malformed */
+#define LIMIT_QUEUE_COMMANDS      4096   /* commands waiting to be executed; overloaded */
+#define LIMIT_CONNECTIONS         10000  /* open connections; overloaded */
+#define LIMIT_FEED_WAIT_S         60     /* longest wait of a long poll; iv */
+#define LIMIT_SHUTDOWN_S          20     /* SIGTERM to exit, long polls included */
+#define LIMIT_HOLDERS_MS          20     /* holders and earliest_at after a refusal */
+#define LIMIT_OLD_TOKEN_S         604800 /* that a rotated secret stays good; iv */
+#define LIMIT_OLD_TOKEN_DEFAULT_S 3600
+#define LIMIT_CONFIG_BYTES        65536 /* the configuration file */
 
 #endif

@@ -43,7 +43,9 @@ enum command_kind {
     COMMAND_PUT_RATES,
     COMMAND_PUT_TOKEN,
     COMMAND_REVOKE_TOKEN,
-    COMMAND_CLOSE, /* a month of a root */
+    COMMAND_CLOSE,         /* a month of a root */
+    COMMAND_RENAME_PERSON, /* overwrite a person's name everywhere (SPEC 2.4) */
+    COMMAND_ROTATE_TOKEN,  /* a new secret; the old one is good for a while */
     /* the ledger's own clockwork */
     COMMAND_EXPIRE_HOLD, /* an unbound hold whose ttl is over */
     COMMAND_END_GRANT,
@@ -232,7 +234,14 @@ struct command_rates {
 };
 
 struct command_token {
-    struct token token; /* hash, role, name, place, expires_s, id */
+    struct token token;  /* hash, role, name, place, expires_s, id */
+    int64_t old_valid_s; /* ROTATE_TOKEN: how long the old secret stays good */
+};
+
+struct command_rename {
+    char person[RECORD_NAME_BYTES];
+    char to[RECORD_ID_BYTES];
+    char reason[RECORD_NOTE_BYTES];
 };
 
 struct command_close {
@@ -288,6 +297,7 @@ struct command {
         struct command_mapping mapping;
         struct command_token token;
         struct command_close close;
+        struct command_rename rename;
         struct command_due due;
         struct period seal; /* root, month and what a seal fills in */
     };

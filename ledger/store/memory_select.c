@@ -86,7 +86,7 @@ FILTER(run_hosts, run_host, r->hold_no == n[0])
 FILTER(audit, audit, r->audit_no > n[0] && r->at_ms >= n[1] && r->at_ms < n[2])
 FILTER(audit_root,
        audit,
-       r->root_no == n[0] && r->seq > n[1] && r->at_ms >= n[2] && r->at_ms < n[3])
+       r->root_no == n[0] && r->audit_no > n[1] && r->at_ms >= n[2] && r->at_ms < n[3])
 FILTER(grants_of_root, grant, r->root_no == n[0])
 FILTER(payer_months, payer_month, r->node_no == n[0])
 FILTER(payer_months_after, payer_month, r->root_no == n[0] && r->month > n[1])
@@ -119,14 +119,6 @@ static int by_token_no(const void *a, const void *b)
 {
     int first = order(((const struct token *)a)->token_no, ((const struct token *)b)->token_no);
     return first != 0 ? first : record_key_compare(&record_types[RECORD_TOKEN], a, b);
-}
-
-static int by_seq(const void *a, const void *b)
-{
-    const struct audit *x = a;
-    const struct audit *y = b;
-    int first = order(x->seq, y->seq);
-    return first != 0 ? first : order(x->audit_no, y->audit_no);
 }
 
 static int by_hold_descending(const void *a, const void *b)
@@ -179,7 +171,6 @@ static const struct {
     [SELECT_UNATTRIBUTED] = {unattributed, NULL},
     [SELECT_RUN_HOSTS] = {run_hosts, NULL},
     [SELECT_AUDIT] = {audit, NULL},
-    [SELECT_AUDIT_ROOT] = {audit_root, by_seq},
     [SELECT_GRANTS_OF_ROOT] = {grants_of_root, NULL},
     [SELECT_PAYER_MONTHS] = {payer_months, NULL},
     [SELECT_PAYER_MONTHS_AFTER] = {payer_months_after, by_month},
@@ -187,6 +178,7 @@ static const struct {
     [SELECT_CLOSE_GRANTS] = {close_grants, NULL},
     [SELECT_CLOSE_PAYERS] = {close_payers, NULL},
     [SELECT_CHAIN_NOTES] = {chain_notes, NULL},
+    [SELECT_AUDIT_ROOT] = {audit_root, NULL},
 };
 
 bool memory_select_matches(enum select_kind select,

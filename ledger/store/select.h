@@ -50,7 +50,7 @@ enum select_kind {
     SELECT_UNATTRIBUTED,    /* struct unattributed; cluster n[0]; by id */
     SELECT_RUN_HOSTS,       /* struct run_host; n[0] hold; by key */
     SELECT_AUDIT,      /* struct audit; audit_no > n[0], time n[1] <= at_ms < n[2]; by audit_no */
-    SELECT_AUDIT_ROOT, /* struct audit; root n[0], seq > n[1], time n[2] <= at_ms < n[3]; by seq */
+    SELECT_AUDIT_ROOT, /* struct audit; the same of root n[0]: audit_no > n[1], n[2] <= at_ms < n[3] */
     SELECT_GRANTS_OF_ROOT, /* struct grant; root n[0]; by number. A walk through all: for closes */
     SELECT_PAYER_MONTHS,   /* struct payer_month; node n[0]; by month */
     SELECT_PAYER_MONTHS_AFTER, /* struct payer_month; root n[0], month > n[1]; by

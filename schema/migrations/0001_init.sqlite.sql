@@ -606,4 +606,4 @@ CREATE TABLE audit (
     value_after  TEXT NOT NULL
 ) STRICT;
 
-CREATE INDEX audit_by_root ON audit (root_no, seq);
+CREATE INDEX audit_by_root ON audit (root_no, audit_no);

@@ -1,5 +1,5 @@
 -- select_audit_root: changes by people in a root after a number, in an interval of time.
--- Parameters: ?1 root_no, ?2 seq, exclusive, ?3 at_ms from, ?4 at_ms to, exclusive, ?5 at most so
+-- Parameters: ?1 root_no, ?2 audit_no, exclusive, ?3 at_ms from, ?4 at_ms to, exclusive, ?5 at most so
 --   many rows.
 -- Columns: all of audit, in the order of the table.
 SELECT
@@ -7,8 +7,8 @@ SELECT
     who, name, address, what, value_before, value_after
 FROM audit
 WHERE root_no = ?1
-    AND seq > ?2
+    AND audit_no > ?2
     AND at_ms >= ?3
     AND at_ms < ?4
-ORDER BY seq, audit_no
+ORDER BY audit_no
 LIMIT ?5;

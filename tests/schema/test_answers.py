@@ -224,11 +224,20 @@ STORY = [
         200,
     ),
     ("get_metrics", {}, None, 200),
+    ("rotate_token", {"id": "nobody"}, {"old_valid_s": 60}, 404),
     ("revoke_token", {"id": "nobody"}, None, 404),
+    ("list_changes", {}, None, 200),
+    ("list_changes", {"root": "acme", "node": "vision", "from": "2026-01-01", "to": "2099-01-01T00:00:00Z"}, None, 200),
+    ("list_changes", {"root": "acme", "format": "ndjson"}, None, 200),
+    ("list_changes", {"root": "nowhere"}, None, 404),
+    ("list_changes", {"from": "yesterday"}, None, 422),
     ("delete_organization_cap", {"n": "acme", "cap": "year", "If-Match": "*"}, None, 204),
     ("delete_project_cap", {"n": "vision", "cap": "gpus:a100", "If-Match": "*"}, None, 204),
     ("delete_member_cap", {"n": "vision", "u": "alice", "cap": "job_duration", "If-Match": "*"}, None, 204),
     ("get_project_cap", {"n": "vision", "cap": "gpus:a100"}, None, 404),
+    ("rename_person", {"u": "alice"}, {"name": "gone-1", "reason": "has left"}, 200),
+    ("rename_person", {"u": "alice"}, {"name": "gone-2", "reason": "has left"}, 404),
+    ("rename_person", {"u": "gone-1"}, {"name": "bob", "reason": "by mistake"}, 409),
 ]
 
 
@@ -333,9 +342,12 @@ class Answers(unittest.TestCase):
         self.assertGreater(len(text.splitlines()), 10)
         self.check("read_journal", status, media, text)
 
-    def test_5_a_token_can_be_revoked(self):
+    def test_5_a_token_can_be_rotated_and_revoked(self):
         _, _, text = self.call("list_tokens", {}, None)
         token = next(t for t in json.loads(text)["items"] if t["name"] == "slurm-alpha")
+        status, media, text = self.call("rotate_token", {"id": token["id"]}, {"old_valid_s": 60})
+        self.assertEqual(status, 200, text)
+        self.check("rotate_token", status, media, text)
         status, media, text = self.call("revoke_token", {"id": token["id"]}, None)
         self.assertEqual(status, 204, text)
         self.check("revoke_token", status, media, text)

@@ -158,6 +158,7 @@ REQUESTS = {
     ),
     "PUT /v1/clusters/{n}/rates/{version}": lambda n: ("PUT", f"/v1/clusters/{n['cluster']}/rates/2", CARD),
     "GET /v1/clusters/{n}/rates/{version}": lambda n: ("GET", f"/v1/clusters/{n['cluster']}/rates/1"),
+    "PUT /v1/caps": lambda n: ("PUT", "/v1/caps", [{"node": n["project"], "cap": "month", "core_hours": 77}], ANY),
     "POST /v1/grants": lambda n: ("POST", "/v1/grants", {"id": "g-new", "node": n["root"], "mcs": 5}),
     "GET /v1/grants": lambda n: ("GET", f"/v1/grants?node={n['org']}"),
     "POST /v1/transfers": lambda n: (
@@ -168,6 +169,9 @@ REQUESTS = {
     "GET /v1/journal": lambda n: ("GET", f"/v1/journal?root={n['root']}"),
     "POST /v1/tokens": lambda n: ("POST", "/v1/tokens", {"name": "t", "role": "lead", "place": n["org"]}),
     "GET /v1/tokens": lambda n: ("GET", "/v1/tokens"),
+    "POST /v1/tokens/{id}/rotate": lambda n: ("POST", f"/v1/tokens/{n['token']}/rotate", {}),
+    "GET /v1/audit": lambda n: ("GET", f"/v1/audit?root={n['root']}"),
+    "POST /v1/people/{u}/rename": lambda n: ("POST", f"/v1/people/{n['user']}/rename", {"name": "gone-1", "reason": "test"}),
     "DELETE /v1/tokens/{id}": lambda n: ("DELETE", f"/v1/tokens/{n['token']}"),
     "GET /v1/openapi.json": lambda n: ("GET", "/v1/openapi.json"),
     "GET /healthz": lambda n: ("GET", "/healthz"),

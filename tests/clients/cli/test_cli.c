@@ -444,7 +444,7 @@ Test(cli, each_command_sends_its_request)
          ""},
         {"token list", "GET /v1/tokens", ""},
         {"token revoke t1", "DELETE /v1/tokens/t1", ""},
-        {"token create adapter --role scheduler --place alpha", "POST /v1/tokens",
+        {"token make adapter --role scheduler --place alpha", "POST /v1/tokens",
          "{\"name\":\"adapter\",\"role\":\"scheduler\",\"place\":\"alpha\"}"},
         {"release alpha-1 --dry-run", "POST /v1/holds/alpha-1/release?dry_run=true", "{}"},
         {"openapi", "GET /v1/openapi.json", ""},

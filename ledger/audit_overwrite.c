@@ -1,0 +1,124 @@
+/* Overwriting a person's name in the texts of the audit log (SPEC 2.4). See audit.h. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ledger/audit.h"
+
+enum { BATCH = 16 };
+
+/* A name as it stands in paths, and as it stands within the quotes of JSON. */
+struct overwriting {
+    const char *plain;
+    char quoted[2 * RECORD_NAME_BYTES];
+    const char *to;
+};
+
+static void quote(const char *from, char *to)
+{
+    for (; *from != '\0'; from++) {
+        if (*from == '"' || *from == '\\') {
+            *to++ = '\\';
+        }
+        *to++ = *from;
+    }
+    *to = '\0';
+}
+
+/* Part of a longer name? Bytes of UTF-8 beyond ASCII count as letters. */
+static bool is_word(char c)
+{
+    const unsigned char byte = (unsigned char)c;
+    return isalnum(byte) || byte >= 0x80 || c == '.' || c == '_' || c == '-';
+}
+
+static const char *find_word(const char *text, const char *from, const char *begin)
+{
+    const size_t bytes = strlen(from);
+    for (const char *at = strstr(text, from); at != NULL; at = strstr(at + 1, from)) {
+        const bool begins = at == begin || !is_word(at[-1]);
+        if (begins && !is_word(at[bytes])) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+/* Overwrite in one field. What grows out of its field is dropped as a whole. */
+static bool overwrite_field(char *field, size_t size, const char *from, const char *to)
+{
+    char made[RECORD_AUDIT_BYTES * 2];
+    size_t bytes = 0;
+    const char *rest = field;
+    const char *at = find_word(rest, from, field);
+    if (at == NULL) {
+        return false;
+    }
+    for (; at != NULL; at = find_word(rest, from, field)) {
+        bytes += (size_t)snprintf(made + bytes, sizeof made - bytes, "%.*s%s", (int)(at - rest),
+                                  rest, to);
+        rest = at + strlen(from);
+        if (bytes >= size) {
+            break;
+        }
+    }
+    if (bytes < size) {
+        bytes += (size_t)snprintf(made + bytes, sizeof made - bytes, "%s", rest);
+    }
+    const char *kept = bytes < size ? made : "{}";
+    memcpy(field, kept, strlen(kept) + 1);
+    return true;
+}
+
+static bool overwrite_row(struct audit *row, const struct overwriting *how)
+{
+    bool found = overwrite_field(row->who, sizeof row->who, how->plain, how->to);
+    found = overwrite_field(row->name, sizeof row->name, how->plain, how->to) || found;
+    found = overwrite_field(row->what, sizeof row->what, how->plain, how->to) || found;
+    found = overwrite_field(row->before, sizeof row->before, how->quoted, how->to) || found;
+    return overwrite_field(row->after, sizeof row->after, how->quoted, how->to) || found;
+}
+
+/* Numbers of the changes that name the person, a batch at a time. */
+struct found {
+    const struct overwriting *how;
+    int64_t last_no;
+    size_t count;
+    int64_t nos[BATCH];
+};
+
+static bool look(void *context, const void *record)
+{
+    struct found *found = context;
+    struct audit row = *(const struct audit *)record;
+    found->last_no = row.audit_no;
+    if (overwrite_row(&row, found->how)) {
+        found->nos[found->count++] = row.audit_no;
+    }
+    return found->count < BATCH;
+}
+
+int64_t audit_overwrite(struct ledger *ledger, const char *from, const char *to, int64_t by_no)
+{
+    struct overwriting how = {.plain = from, .to = to};
+    struct found found = {.how = &how};
+    int64_t count = 0;
+    if (by_no == 0) {
+        return 0; /* nothing says that it was done: the check would call it damage */
+    }
+    quote(from, how.quoted);
+    do {
+        const struct select_args args = {.n = {found.last_no, 0, INT64_MAX}};
+        found.count = 0;
+        working_set_select(ledger->set, SELECT_AUDIT, &args, look, &found);
+        for (size_t i = 0; i < found.count; i++) {
+            struct cell *cell = row_find(ledger->set, RECORD_AUDIT, found.nos[i]);
+            struct audit *row = working_set_change(ledger->set, cell);
+            (void)overwrite_row(row, &how);
+            row->renamed_no = by_no;
+        }
+        count += (int64_t)found.count;
+    } while (found.count == BATCH);
+    return count;
+}

@@ -1,0 +1,215 @@
+"""Tokens, the audit log and the removal of a name, against the real daemon (SPEC 2.4, 10.1, 10.3).
+
+usage: test_audit.py COREHOURD SHIFT_CLOCK
+"""
+
+import datetime
+import json
+
+import world as w
+
+ANY = {"If-Match": "*"}
+
+
+class Tokens(w.Case):
+    CONFIG = "token_failures_per_minute = 20\n"
+
+    def make_token(self, role="viewer", place=None, **more):
+        body = {"name": f"t-{self.name}", "role": role, "place": place or self.root, **more}
+        return self.daemon.ok("POST", "/v1/tokens", body).json
+
+    def status(self, token, path=None):
+        return self.daemon.call("GET", path or f"/v1/organizations/{self.root}", token=token).status
+
+    def row(self, token_id):
+        items = self.daemon.ok("GET", "/v1/tokens?page_size=1000").json["items"]
+        return next((item for item in items if item["id"] == token_id), None)
+
+    def test_a_revoked_token_is_refused_from_the_next_request_on(self):
+        self.make()
+        token = self.make_token()
+        self.assertEqual(self.status(token["token"]), 200)
+        self.assertEqual(self.daemon.call("DELETE", f"/v1/tokens/{token['id']}").status, 204)
+        self.assertEqual(self.status(token["token"]), 401)
+        self.assertIsNone(self.row(token["id"]))
+
+    def test_a_token_ends_when_it_says(self):
+        self.make()
+        token = self.make_token(expires_at=w.at(self.clock.now() + 600))
+        self.assertEqual(self.status(token["token"]), 200)
+        self.clock.move(599)
+        self.clock.move(2)
+        self.assertEqual(self.status(token["token"]), 401)
+
+    def test_a_rotated_token_has_a_new_secret_and_the_old_one_is_good_for_the_grace(self):
+        self.make()
+        old = self.make_token()
+        new = self.daemon.ok("POST", f"/v1/tokens/{old['id']}/rotate", {"old_valid_s": 300}).json
+        self.assertEqual((new["id"], new["name"], new["role"], new["place"]), (old["id"], old["name"], "viewer", self.root))
+        self.assertNotEqual(new["token"], old["token"])
+        self.assertEqual((self.status(old["token"]), self.status(new["token"])), (200, 200))
+        self.clock.move(301)
+        self.assertEqual((self.status(old["token"]), self.status(new["token"])), (401, 200))
+
+    def test_a_second_rotation_ends_the_first_grace_and_a_revocation_ends_both(self):
+        self.make()
+        first = self.make_token()
+        second = self.daemon.ok("POST", f"/v1/tokens/{first['id']}/rotate", {}).json
+        third = self.daemon.ok("POST", f"/v1/tokens/{first['id']}/rotate", {"old_valid_s": 3600}).json
+        self.assertEqual([self.status(t["token"]) for t in (first, second, third)], [401, 200, 200])
+        self.daemon.call("DELETE", f"/v1/tokens/{first['id']}")
+        self.assertEqual([self.status(t["token"]) for t in (first, second, third)], [401, 401, 401])
+        self.assertEqual(self.daemon.call("POST", f"/v1/tokens/{first['id']}/rotate", {}).json["code"], "invalid_state")
+
+    def test_without_a_grace_the_old_secret_ends_at_once(self):
+        self.make()
+        old = self.make_token()
+        new = self.daemon.ok("POST", f"/v1/tokens/{old['id']}/rotate", {"old_valid_s": 0}).json
+        self.assertIsNone(new["old_valid_until"])
+        self.assertEqual((self.status(old["token"]), self.status(new["token"])), (401, 200))
+
+    def test_the_list_shows_last_use_to_the_minute_and_never_a_secret(self):
+        self.make()
+        token = self.make_token()
+        self.assertIsNone(self.row(token["id"])["last_used_at"])
+        self.clock.move(120)
+        self.status(token["token"])
+        used = self.wait_for(lambda: self.row(token["id"])["last_used_at"])
+        self.assertLess(abs(w.seconds(used) - self.clock.now()), 120)
+        listed = self.daemon.ok("GET", "/v1/tokens?page_size=1000").body.decode()
+        self.assertNotIn("ch_", listed)
+        self.assertNotIn("hash", listed)
+
+    def wait_for(self, what):
+        for _ in range(200):
+            found = what()
+            if found:
+                return found
+            w.time.sleep(0.05)
+        self.fail("it did not happen")
+
+    def test_finance_has_a_root_and_an_admin_no_place(self):
+        self.make()
+        refuse = lambda **body: self.daemon.call("POST", "/v1/tokens", {"name": "x", **body}).json["code"]
+        self.assertEqual(refuse(role="finance", place=self.org), "invalid_field")
+        self.assertEqual(refuse(role="admin", place=self.root), "invalid_field")
+        self.assertEqual(refuse(role="member", place=self.project), "invalid_field")
+        self.assertEqual(refuse(role="lead", place="nonesuch"), "not_found")
+
+    def test_who_guesses_tokens_is_told_to_wait_and_a_good_token_goes_on(self):
+        self.make()
+        self.clock.move(60 - self.clock.now() % 60)
+        statuses = [self.status(f"ch_guess{i}") for i in range(25)]
+        self.assertEqual(statuses.count(401), 20)
+        self.assertEqual(statuses[20:], [429] * 5)
+        self.assertEqual(self.status(None), 200)
+        self.clock.move(60)
+        self.assertEqual(self.status("ch_guess"), 401)
+
+
+class Log(w.Case):
+    def changes(self, query="", token=None):
+        return self.daemon.ok("GET", f"/v1/audit?root={self.root}&page_size=1000{query}", token=token).json["items"]
+
+    def last(self):
+        return self.changes()[-1]
+
+    def token(self, role, place):
+        return self.daemon.ok("POST", "/v1/tokens", {"name": f"{role} of {place}", "role": role, "place": place}).json["token"]
+
+    def test_a_cap_says_who_when_from_where_before_and_after(self):
+        self.make()
+        token = self.token("lead", self.org)
+        path = f"/v1/projects/{self.project}/caps/jobs"
+        self.daemon.ok("PUT", path, {"limit": 3}, ANY, token=token)
+        self.daemon.ok("PUT", path, {"limit": 5, "soft": True}, ANY, token=token)
+        change = self.last()
+        self.assertEqual((change["action"], change["what"]), ("cap.put", f"projects/{self.project}/caps/jobs"))
+        self.assertEqual((change["name"], change["role"], change["address"]), (f"lead of {self.org}", "lead", "127.0.0.1"))
+        self.assertEqual(change["before"], {"limit": 3, "unit": "jobs", "soft": False})
+        self.assertEqual(change["after"], {"limit": 5, "unit": "jobs", "soft": True})
+        self.assertLess(abs(w.seconds(change["at"]) - self.clock.now()), 60)
+
+    def test_every_kind_of_change_is_there_and_the_life_of_a_job_is_not(self):
+        self.make()
+        self.freeze("h")
+        self.verb("h", "release")
+        self.ok("PATCH", f"/projects/{self.project}", {"contact": "ann"}, ANY)
+        self.ok("PUT", f"/projects/{self.project}/members/zoe", {})
+        self.ok("POST", "/withdrawals", {"id": f"w-{self.name}", "node": self.root, "mcs": 5, "reason": "test"})
+        actions = [change["action"] for change in self.changes()]
+        for action in ("organization.make", "project.make", "project.change", "member.make", "grant", "withdrawal"):
+            self.assertIn(action, actions)
+        self.assertFalse({"freeze", "settle", "bind"} & set(actions))
+        service = [c["action"] for c in self.daemon.ok("GET", "/v1/audit?page_size=1000").json["items"] if c["root"] is None]
+        for action in ("cluster.make", "rates.put", "token.make"):
+            self.assertIn(action, service)
+
+    def test_no_secret_is_in_the_log(self):
+        self.make()
+        made = self.daemon.ok("POST", "/v1/tokens", {"name": "x", "role": "lead", "place": self.org}).json
+        self.daemon.ok("POST", f"/v1/tokens/{made['id']}/rotate", {})
+        log = self.daemon.ok("GET", "/v1/audit?format=ndjson").body.decode()
+        self.assertNotIn("ch_", log)
+        self.assertIn(made["id"], log)
+
+    def test_finance_sees_its_root_and_a_lead_its_node(self):
+        self.make()
+        self.ok("PUT", f"/organizations/{self.name}-side", {"parent": self.root})
+        self.ok("PUT", f"/organizations/{self.name}-side/caps/jobs", {"limit": 3})
+        self.ok("PUT", f"/projects/{self.project}/caps/jobs", {"limit": 3})
+        what = lambda token: {change["what"] for change in self.changes(token=token)}
+        finance, lead = self.token("finance", self.root), self.token("lead", self.org)
+        side, cap = f"organizations/{self.name}-side/caps/jobs", f"projects/{self.project}/caps/jobs"
+        self.assertLessEqual({side, cap, f"organizations/{self.root}"}, what(finance))
+        self.assertIn(cap, what(lead))
+        self.assertFalse({side, f"organizations/{self.root}"} & what(lead))
+        answer = self.daemon.call("GET", f"/v1/audit?node={self.name}-side", token=lead)
+        self.assertEqual(answer.status, 404)
+        self.assertEqual({c["what"] for c in self.changes(f"&node={self.project}")} & {side}, set())
+
+    def test_pages_lines_numbers_and_times_cut_the_log(self):
+        self.make()
+        everything = self.changes()
+        lines = self.daemon.ok("GET", f"/v1/audit?root={self.root}&format=ndjson").body.decode().splitlines()
+        self.assertEqual([json.loads(line) for line in lines], everything)
+        after = everything[1]["no"]
+        self.assertEqual(self.changes(f"&after={after}"), everything[2:])
+        pages, token = [], ""
+        while token is not None:
+            page = self.daemon.ok("GET", f"/v1/audit?root={self.root}&page_size=2" + (f"&page_token={token}" if token else "")).json
+            pages, token = pages + page["items"], page["next_page_token"]
+        self.assertEqual(pages, everything)
+        self.clock.move(7200)
+        self.ok("PUT", f"/projects/{self.project}/caps/jobs", {"limit": 3})
+        late = w.at(self.clock.now() - 3600)
+        self.assertEqual([c["action"] for c in self.changes(f"&from={late}")], ["cap.put"])
+        self.assertEqual(self.changes(f"&to={late}"), everything)
+        day = datetime.datetime.fromtimestamp(self.clock.now(), datetime.timezone.utc).strftime("%Y-%m-%d")
+        self.assertIn("cap.put", [c["action"] for c in self.changes(f"&from={day}")])
+
+    def test_a_removed_name_is_nowhere_and_the_ledger_is_whole(self):
+        self.make()
+        person = f"zed.{self.name}"
+        gone = f"gone-{self.name}"
+        self.freeze("h", user=person)
+        self.ok("PUT", f"/projects/{self.project}/members/{person}/caps/jobs", {"limit": 3})
+        self.ok("PUT", f"/clusters/{self.cluster}/users/u7", {"person": person})
+        member = self.daemon.ok("POST", "/v1/tokens", {"name": person, "role": "member", "place": f"{self.project}/{person}"}).json
+        tried = self.daemon.ok("POST", f"/v1/people/{person}/rename?dry_run=true", {"name": gone, "reason": "test"}).json
+        self.assertEqual(self.daemon.call("GET", f"/v1/projects/{self.project}/members/{person}").status, 200)
+        done = self.daemon.ok("POST", f"/v1/people/{person}/rename", {"name": gone, "reason": "has left"}).json
+        self.assertEqual(done, tried)
+        self.assertEqual((done["members"], done["mappings"], done["tokens"]), (1, 1, 1))
+        for path in ("/v1/audit?format=ndjson", "/v1/tokens?page_size=1000", "/v1/holds?page_size=100",
+                     f"/v1/clusters/{self.cluster}/users/u7", f"/v1/projects/{self.project}/members/{gone}"):
+            self.assertNotIn(person, self.daemon.ok("GET", path).body.decode(), path)
+        self.assertEqual(self.daemon.call("GET", f"/v1/projects/{self.project}/members/{person}").status, 404)
+        holds = self.daemon.ok("GET", "/v1/holds", token=member["token"]).json["items"]
+        self.assertEqual([hold["user"] for hold in holds], [gone])
+        self.assertEqual(self.daemon.check()[0], 0, self.daemon.check()[1])
+        self.assertEqual(self.daemon.call("POST", f"/v1/people/{person}/rename", {"name": "x", "reason": "again"}).status, 404)
+
+
+if __name__ == "__main__":
+    w.main(__name__)

@@ -11,9 +11,11 @@
 #include "clients/kubernetes/api_server.h"
 #include "clients/kubernetes/certificate.h"
 #include "clients/kubernetes/controller.h"
+#include "clients/kubernetes/counters.h"
 #include "clients/kubernetes/lease.h"
 #include "clients/kubernetes/watch.h"
 #include "clients/kubernetes/webhook.h"
+#include "clients/kubernetes/workloads.h"
 
 enum { TURN_MS = 500 };
 
@@ -28,6 +30,7 @@ struct agent {
     struct webhook *webhook;
     struct watch_loop *loop;
     struct controller *controller;
+    struct workloads *workloads; /* NULL without Kueue */
     struct lease *lease;
     pthread_t watch_thread;
     bool watch_runs;
@@ -119,6 +122,7 @@ static void *watch_run(void *context)
     struct agent *agent = context;
     while (!atomic_load(&agent->stopping)) {
         controller_turn(agent->controller);
+        workloads_turn(agent->workloads, counter_get(COUNTER_LEADER) != 0);
         watch_loop_turn(agent->loop, TURN_MS);
     }
     return NULL;
@@ -137,6 +141,11 @@ static bool watches_start(struct agent *agent, struct agent_error *ret_error)
     }
     watch_resume(watch);
     if (!controller_start(agent->controller, agent->loop, ret_error)) {
+        return false;
+    }
+    if (agent->config.kueue == AGENT_KUEUE_ON &&
+        !workloads_start(&agent->admission, &agent->server, agent->loop, &agent->workloads,
+                         ret_error)) {
         return false;
     }
     agent->watch_runs = pthread_create(&agent->watch_thread, NULL, watch_run, agent) == 0;
@@ -220,6 +229,7 @@ void agent_destroy(struct agent *agent)
         pthread_join(agent->watch_thread, NULL);
     }
     controller_stop(agent->controller);
+    workloads_stop(agent->workloads);
     watch_loop_destroy(agent->loop);
     controller_destroy(agent->controller);
     people_destroy(agent->people);

@@ -18,6 +18,7 @@ enum {
 /* Values of CHOICE keys: the numbers of their words. */
 enum agent_fail_policy { AGENT_FAIL_CLOSED, AGENT_FAIL_OPEN };
 enum agent_lease { AGENT_LEASE_ON, AGENT_LEASE_OFF };
+enum agent_kueue { AGENT_KUEUE_OFF, AGENT_KUEUE_ON };
 enum agent_language { AGENT_LANGUAGE_EN, AGENT_LANGUAGE_ZH };
 
 struct agent_config_text {

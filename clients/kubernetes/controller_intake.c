@@ -88,7 +88,7 @@ static struct pod_record *record_create(struct controller *controller,
     const char *namespace = object_text(pod, "metadata", "namespace", NULL);
     const struct namespace_rules rules = namespaces_find(controller->parts->namespaces, namespace);
     if (uid[0] == '\0' || strlen(uid) >= POD_UID_BYTES ||
-        (rules.mode == NAMESPACE_UNTOUCHED && !adopt)) {
+        ((rules.mode == NAMESPACE_UNTOUCHED || rules.mode == NAMESPACE_KUEUE) && !adopt)) {
         return NULL;
     }
     struct pod_request request;

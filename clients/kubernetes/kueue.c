@@ -1,6 +1,6 @@
 /* Kueue's Workloads: see kueue.h.
  *
- * A hold belongs to one pod set of one reservation: <uid>.<second of the reservation>.<place of the pod set>. It is bound to the job
+ * A hold belongs to one pod set of one reservation: wl-<uid>.<second of the reservation>.<place of the pod set>. It is bound to the job
  * <uid>.<place>, by which it is found again when the object no longer says when quota was reserved. */
 #include "clients/kubernetes/kueue.h"
 
@@ -289,7 +289,7 @@ struct names {
 static struct names names_of(const struct kueue_workload *workload, unsigned at)
 {
     struct names names;
-    snprintf(names.hold, sizeof names.hold, "%s.%lld.%u", workload->uid,
+    snprintf(names.hold, sizeof names.hold, KUEUE_HOLD_PREFIX "%s.%lld.%u", workload->uid,
              (long long)workload->reserved_s, at);
     snprintf(names.job, sizeof names.job, "%s.%u", workload->uid, at);
     return names;

@@ -25,7 +25,8 @@
 
 #include "clients/kubernetes/pod_cost.h"
 
-#define KUEUE_CONTROLLER "corehour.io/admission-check"
+#define KUEUE_CONTROLLER  "corehour.io/admission-check"
+#define KUEUE_HOLD_PREFIX "wl-"
 
 enum {
     KUEUE_POD_SETS_MAX = 16, /* Kueue takes 8, with some features 18 */

@@ -21,6 +21,7 @@ static const char help[] =
     "  enforce   a pod with accelerators is refused unless its core-hours can be frozen (validating webhook /enforce)\n"
     "  gate      it is made, and waits behind the scheduling gate corehour.io/freeze (mutating webhook /gate)\n"
     "  observe   it is only charged when it ends\n"
+    "  kueue     Kueue's Workloads are charged instead of pods (with kueue = on)\n"
     "Without the label nothing happens. kube-system, kube-public, kube-node-lease and the agent's own namespace are never\n"
     "touched. A namespace is an account of the same name, unless its annotation corehour.io/account names another.\n"
     "\n"

@@ -31,6 +31,7 @@ static const struct {
     {"enforce", NAMESPACE_ENFORCE},
     {"gate", NAMESPACE_GATE},
     {"observe", NAMESPACE_OBSERVE},
+    {"kueue", NAMESPACE_KUEUE},
 };
 
 struct namespaces *namespaces_create(const char *own)

@@ -6,7 +6,13 @@
 
 #include <jansson.h>
 
-enum namespace_mode { NAMESPACE_UNTOUCHED, NAMESPACE_ENFORCE, NAMESPACE_GATE, NAMESPACE_OBSERVE };
+enum namespace_mode {
+    NAMESPACE_UNTOUCHED,
+    NAMESPACE_ENFORCE,
+    NAMESPACE_GATE,
+    NAMESPACE_OBSERVE,
+    NAMESPACE_KUEUE
+};
 
 struct namespace_rules {
     enum namespace_mode mode;

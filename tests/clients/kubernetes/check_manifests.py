@@ -29,6 +29,15 @@ CALLS = [
     ("get", "coordination.k8s.io", "leases", "/apis/coordination.k8s.io/v1/namespaces/%s/leases"),
     ("update", "coordination.k8s.io", "leases", "/apis/coordination.k8s.io/v1/namespaces/%s/leases"),
 ]
+KUEUE = "kueue.x-k8s.io"
+KUEUE_CALLS = [
+    ("list", KUEUE, "workloads", "/apis/kueue.x-k8s.io/v1beta2/workloads"),
+    ("watch", KUEUE, "workloads", "/apis/kueue.x-k8s.io/v1beta2/workloads"),
+    ("patch", KUEUE, "workloads/status", "/apis/kueue.x-k8s.io/v1beta2/namespaces/%s/workloads/%s/status"),
+    ("list", KUEUE, "admissionchecks", "/apis/kueue.x-k8s.io/v1beta2/admissionchecks"),
+    ("watch", KUEUE, "admissionchecks", "/apis/kueue.x-k8s.io/v1beta2/admissionchecks"),
+    ("patch", KUEUE, "admissionchecks/status", "/apis/kueue.x-k8s.io/v1beta2/admissionchecks"),
+]
 OWNERS_PATH = "/apis/%s/namespaces/%s/%s/%s"
 LIMIT_ONLY = "?limit=1"  # of a list
 # gang.c names objects for whoever asks; asking is the agent's.
@@ -62,10 +71,10 @@ def check_every_document_is_whole():
     assert {"Deployment", "PodDisruptionBudget", "Service", "Certificate", "ValidatingWebhookConfiguration"} <= kinds, kinds
 
 
-def granted():
-    """{(verb, group, resource)} of all roles that are bound to the agent's account."""
+def granted(name):
+    """{(verb, group, resource)} of all roles of a file, each bound to the agent's account."""
     found = {}
-    for document in documents("corehour-kubernetes.yaml"):
+    for document in documents(name):
         found[(document["kind"], document["metadata"]["name"])] = document
     rights = set()
     account = {"kind": "ServiceAccount", "name": "corehour-kubernetes", "namespace": SYSTEM}
@@ -84,11 +93,12 @@ def granted():
 def check_rights_are_what_the_agent_needs_and_no_more():
     needed = {(verb, group, resource) for verb, group, resource, _ in CALLS}
     needed |= {("get", group, plural) for group, plural in owners()}
-    assert granted() == needed, granted() ^ needed
+    for name, calls in (("corehour-kubernetes.yaml", needed), ("kueue.yaml", {call[:3] for call in KUEUE_CALLS})):
+        assert granted(name) == calls, granted(name) ^ calls
 
 
 def check_the_table_of_calls_is_the_sources():
-    paths = {path for _, _, _, path in CALLS} | {OWNERS_PATH}
+    paths = {path for _, _, _, path in CALLS + KUEUE_CALLS} | {OWNERS_PATH}
     found = set()
     for path in AGENT.glob("*.c"):
         if path.name not in PURE:
@@ -112,7 +122,7 @@ def webhooks():
 
 def check_namespaces_take_part_by_label_and_protected_ones_never():
     key = re.search(r'#define NAME_MODE\s+"([^"]+)"', source("names.h")).group(1)
-    modes = {"stamp": {"enforce", "gate", "observe"}, "gate": {"gate"}, "enforce": {"enforce"}}
+    modes = {"stamp": {"enforce", "gate", "kueue", "observe"}, "gate": {"gate"}, "enforce": {"enforce"}}
     for name, hook in webhooks().items():
         selector = hook["namespaceSelector"]["matchExpressions"]
         by_key = {row["key"]: (row["operator"], set(row["values"])) for row in selector}
@@ -159,6 +169,12 @@ def check_rules_of_the_webhooks():
         assert rows == (stamped if name.startswith("stamp") else {("", "pods")}), name
         operations = {operation for rule in hook["rules"] for operation in rule["operations"]}
         assert operations == ({"CREATE", "UPDATE"} if name.startswith("stamp") else {"CREATE"}), name
+
+
+def check_the_check_of_kueue_is_the_agents():
+    checks = [document for document in documents("kueue.yaml") if document["kind"] == "AdmissionCheck"]
+    name = re.search(r'#define KUEUE_CONTROLLER\s+"([^"]+)"', source("kueue.h")).group(1)
+    assert [check["spec"]["controllerName"] for check in checks] == [name]
 
 
 def one(kind):

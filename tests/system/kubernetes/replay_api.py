@@ -302,10 +302,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             item = self.api.kind(plural).objects.get((namespace, name))
             if item is None:
                 return self.problem(404, "NotFound")
-            if self.headers.get("Content-Type") != "application/json-patch+json":
-                return self.problem(415, "UnsupportedMediaType")
             item = json.loads(json.dumps(item))
-            if not all(patch(item, step) for step in body):
+            if self.headers.get("Content-Type") == "application/merge-patch+json":
+                merge(item, body)
+            elif self.headers.get("Content-Type") != "application/json-patch+json":
+                return self.problem(415, "UnsupportedMediaType")
+            elif not all(patch(item, step) for step in body):
                 return self.problem(422, "Invalid")
             self.api.put(plural, item)
         return self.answer(200, item)
@@ -323,6 +325,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
             item["metadata"]["deletionGracePeriodSeconds"] = 30
             self.api.put(plural, item)
         return self.answer(200, item)
+
+
+def merge(item, changes):
+    """RFC 7386."""
+    for key, value in changes.items():
+        if value is None:
+            item.pop(key, None)
+        elif isinstance(value, dict) and isinstance(item.get(key), dict):
+            merge(item[key], value)
+        else:
+            item[key] = value
 
 
 def patch(item, step):

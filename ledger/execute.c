@@ -263,8 +263,8 @@ static void hear_heartbeat(struct ledger *ledger, const struct command *command)
 {
     struct cell *cluster;
     struct error ignored = {0};
-    if (command->kind == COMMAND_HEARTBEAT && !command->dry_run &&
-        names_cluster(ledger, command, &cluster, &ignored) == ERR_OK) {
+    if (command->kind == COMMAND_HEARTBEAT && command->role == ROLE_SCHEDULER &&
+        !command->dry_run && names_cluster(ledger, command, &cluster, &ignored) == ERR_OK) {
         admin_hear_agent(ledger, cluster, false);
     }
 }

@@ -168,11 +168,14 @@ void api_feed_again(struct request *request, bool has_news)
     http_resume(request->http, request);
 }
 
-/* A poll is the agent's sign of life (SPEC 5.3). */
+/* A poll is the agent's sign of life (SPEC 5.3); a person who looks at the feed is no agent. */
 static void touch_agent(struct request *request)
 {
     struct command command;
     struct error err;
+    if (request->principal.role != ROLE_SCHEDULER) {
+        return;
+    }
     command_reset(&command, COMMAND_TOUCH_AGENT);
     command.role = request->principal.role;
     command.place_no = request->principal.place_no;

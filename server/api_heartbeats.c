@@ -19,10 +19,14 @@ struct heartbeat_source {
     struct command common; /* cluster and at, for every run */
 };
 
-/* Heartbeats are a sign of life of the agent, whatever becomes of the runs (SPEC 5.3). */
+/* Heartbeats are a sign of life of the agent, whatever becomes of the runs (SPEC 5.3); those that a
+ * person sends are not. */
 static void touch_agent(struct request *request, const char *cluster)
 {
     struct command command;
+    if (request->principal.role != ROLE_SCHEDULER) {
+        return;
+    }
     command_reset(&command, COMMAND_TOUCH_AGENT);
     command.role = request->principal.role;
     command.place_no = request->principal.place_no;

@@ -66,12 +66,20 @@ class Life(w.Case):
     def poll(self):
         """The mark of the agent is set by the next tick at the latest."""
         before = self.now()
-        self.feed()
-        self.until(lambda: w.seconds(self.get(f"/clusters/{self.cluster}")["last_seen_at"]) >= before)
+        self.ok("GET", f"/clusters/{self.cluster}/feed?after=0&wait_s=0", token=self.token)
+        seen = lambda: self.get(f"/clusters/{self.cluster}")["last_seen_at"]
+        self.until(lambda: seen() is not None and w.seconds(seen()) >= before)
 
     def test_spec_5_3_a_silent_agent_stops_the_ttl_and_a_returning_one_finds_a_full_one(self):
         self.make()
+        # A person who looks at the feed, or beats, is no agent.
         self.feed()
+        self.beat("nobody")
+        self.freeze("g", ttl_s=300)
+        self.clock.move(301)
+        self.until(lambda: self.hold("g")["state"] == "expired")
+        self.token = self.ok("POST", "/tokens", {"name": "t", "role": "scheduler", "place": self.cluster})["token"]
+        self.poll()
         self.freeze("h", ttl_s=300)
         self.clock.move(600)
         w.time.sleep(1.2)  # a tick of the clockwork
@@ -735,6 +743,21 @@ class Months(w.Case):
         old, new = at(turn - 1)[:7], at(turn)[:7]
         self.assertEqual(self.months(), {old: 50 * 16000 + 50 * 32000, new: 50 * 32000 + 50 * 1000})
         self.clock.move(14 * 86400)
+
+
+class Absence(w.Case):
+    CONFIG = "timer_period_ms = 3000\n"
+
+    def test_spec_8_1_months_of_a_long_absence_are_made_up_at_once(self):
+        self.make()
+        start = self.now()
+        turn = w.month_after(start, 30)
+        self.freeze("h", resources={"cores": 1}, time_limit_s=turn + 1000 - start)
+        self.verb("h", "start", started_at=at(start))
+        self.clock.move_to(turn + 10)
+        # 30 months, a run to charge in each of them: in less than one tick for each.
+        self.until(lambda: self.balance()["used_mcs"] == (turn - start) * 1000, within_s=40)
+        self.assertEqual(len(self.months()), 30)
 
 
 if __name__ == "__main__":

@@ -229,6 +229,20 @@ static void log_due_failures(const struct batcher *batcher)
     }
 }
 
+/* Did a month turn, or get nearer to it? Then there may be more behind it: after a long absence all
+ * months are made up at once, with others' commands in between. It ends: each step leads on. */
+static bool has_turned(const struct batcher *batcher)
+{
+    for (size_t i = 0; i < batcher->due_count; i++) {
+        const enum command_kind kind = batcher->due[i].kind;
+        if ((kind == COMMAND_TURN_MONTH || kind == COMMAND_TURN_RUN) &&
+            batcher->due_results[i].error.code == ERR_OK) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void tell_feed(struct batcher *batcher)
 {
     int64_t cluster_nos[FEED_CLUSTERS];
@@ -267,6 +281,9 @@ static void run_batch(struct batcher *batcher, struct batch_item *items)
     if (reserve_works(batcher, count)) {
         execute(batcher, collect_works(batcher, items), now_ms);
         log_due_failures(batcher);
+        if (has_turned(batcher)) {
+            batcher->next_tick_ms = clock_mono_ms();
+        }
     } else {
         fail_items(items, ERR_UNAVAILABLE, "out of memory");
     }

@@ -27,6 +27,7 @@
 #include "ledger/base/uuid.h"
 #include "server/http_internal.h"
 #include "server/metrics.h"
+#include "server/tls.h"
 
 /* ---- requests */
 
@@ -501,6 +502,7 @@ uint16_t http_port(const struct http *http)
 void http_set_limits(struct http *http, const struct http_options *options)
 {
     http->options.request_timeout_s = options->request_timeout_s;
+    http->options.proxy_address = options->proxy_address;
     http->options.bodies_max_bytes = options->bodies_max_bytes;
     http->options.stop_timeout_s = options->stop_timeout_s;
 }
@@ -547,18 +549,28 @@ static size_t keep_escaped(void *context, struct MHD_Connection *connection, cha
 static struct MHD_Daemon *start_daemon(struct http *http)
 {
     const struct http_options *options = &http->options;
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)options->tls_priorities},
+        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, tls_callback(options->tls)},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    const unsigned with_tls = options->tls != NULL ? MHD_USE_TLS : 0;
+    if (options->tls == NULL) {
+        tls[0].option = MHD_OPTION_END;
+    }
     /* Above connections_max a few more are accepted, to be told so with a 503. */
     const unsigned connections = (unsigned)options->connections_max + 64;
     return MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-        on_request, http, MHD_OPTION_EXTERNAL_LOGGER, log_microhttpd, NULL,
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG | with_tls, 0,
+        NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER, log_microhttpd, NULL,
         MHD_OPTION_LISTEN_SOCKET, http->listen_fd, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
         MHD_OPTION_NOTIFY_CONNECTION, http_peer_notify, http, MHD_OPTION_URI_LOG_CALLBACK, on_uri,
         http, MHD_OPTION_UNESCAPE_CALLBACK, keep_escaped, NULL, MHD_OPTION_CONNECTION_LIMIT,
         connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         (unsigned)options->connections_per_address_max, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)HTTP_CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)options->idle_timeout_s, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+        (unsigned)options->idle_timeout_s, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, tls,
+        MHD_OPTION_END);
 }
 
 static enum error_code open_all(struct http *http, struct error *err)

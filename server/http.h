@@ -24,9 +24,13 @@ struct metrics;
 struct request;
 struct service;
 struct sockaddr;
+struct tls;
 
 struct http_options {
-    const char *listen; /* HOST:PORT; [ADDRESS]:PORT for IPv6; port 0 takes a free one */
+    const char *listen;    /* HOST:PORT; [ADDRESS]:PORT for IPv6; port 0 takes a free one */
+    const struct tls *tls; /* NULL: plain HTTP */
+    const char *tls_priorities;
+    const char *proxy_address; /* "": none */
     int64_t connections_max;
     int64_t connections_per_address_max; /* 0: no limit of its own */
     int64_t idle_timeout_s;

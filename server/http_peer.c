@@ -157,6 +157,25 @@ const struct sockaddr *http_address(const struct request *request)
     return info != NULL ? info->client_addr : NULL;
 }
 
+/* The last address of X-Forwarded-For: the one that the proxy itself has seen. */
+static void last_forwarded(const struct request *request, char ret_text[RECORD_ADDRESS_BYTES])
+{
+    const char *list =
+        MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "X-Forwarded-For");
+    struct in6_addr parsed;
+    if (list == NULL) {
+        return;
+    }
+    const char *comma = strrchr(list, ',');
+    const char *last = comma != NULL ? comma + 1 : list;
+    last += strspn(last, " ");
+    const bool is_address =
+        inet_pton(AF_INET, last, &parsed) == 1 || inet_pton(AF_INET6, last, &parsed) == 1;
+    if (is_address && strlen(last) < RECORD_ADDRESS_BYTES) {
+        memcpy(ret_text, last, strlen(last) + 1);
+    }
+}
+
 void http_address_text(const struct request *request, char ret_text[RECORD_ADDRESS_BYTES])
 {
     const struct sockaddr *address = request->connection != NULL ? http_address(request) : NULL;
@@ -169,6 +188,10 @@ void http_address_text(const struct request *request, char ret_text[RECORD_ADDRE
     }
     if (bytes != NULL) {
         (void)inet_ntop(address->sa_family, bytes, ret_text, RECORD_ADDRESS_BYTES);
+    }
+    const char *proxy = request->http->options.proxy_address;
+    if (proxy[0] != '\0' && strcmp(ret_text, proxy) == 0) {
+        last_forwarded(request, ret_text);
     }
 }
 

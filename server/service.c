@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "ledger/base/clock.h"
 #include "ledger/base/log.h"
 #include "server/api.h"
 #include "server/api_feed.h"
@@ -14,6 +15,7 @@
 #include "server/feed.h"
 #include "server/json_arena.h"
 #include "server/notify.h"
+#include "server/tls.h"
 
 enum {
     READS_QUEUED_MAX = 4096, /* reads that wait; beyond it 503 */
@@ -37,6 +39,9 @@ static struct http_options http_options_of(struct service *service)
     const struct config *config = &service->config;
     return (struct http_options){
         .listen = config->listen.text,
+        .tls = service->tls,
+        .tls_priorities = config->tls_priorities.text,
+        .proxy_address = config->proxy_address.text,
         .connections_max = config->connections_max,
         .connections_per_address_max = config->connections_per_address_max,
         .idle_timeout_s = config->idle_timeout_s,
@@ -49,6 +54,23 @@ static struct http_options http_options_of(struct service *service)
         .handle = NULL,
         .tick = tick,
     };
+}
+
+/* A renewed certificate is taken by new connections; a broken one leaves what there was. */
+static void reload_certificate(struct service *service)
+{
+    struct error err;
+    const struct config *config = &service->config;
+    if (service->tls == NULL) {
+        return;
+    }
+    if (tls_reload(service->tls, config->tls_cert.text, config->tls_key.text, clock_mono_ms(),
+                   &err) != ERR_OK) {
+        log_event(LOG_ERROR, "certificate_not_reloaded", log_text("key", err.field),
+                  log_text("detail", err.detail));
+        return;
+    }
+    log_event(LOG_INFO, "certificate_reloaded", log_text("file", config->tls_cert.text));
 }
 
 /* Take the keys that may change without a restart. */
@@ -84,6 +106,7 @@ static void reload(struct service *service)
 static void signalled(struct service *service, int number)
 {
     if (number == SIGHUP) {
+        reload_certificate(service);
         reload(service);
         return;
     }
@@ -153,6 +176,14 @@ static enum error_code start_threads(struct service *service, struct error *err)
 
 static enum error_code start_http(struct service *service, struct error *err)
 {
+    const struct config *config = &service->config;
+    if (config->tls_cert.text[0] != '\0' || config->tls_key.text[0] != '\0') {
+        const enum error_code code =
+            tls_create(config->tls_cert.text, config->tls_key.text, &service->tls, err);
+        if (code != ERR_OK) {
+            return code;
+        }
+    }
     struct http_options options = http_options_of(service);
     options.handle = handle;
     options.signalled = signalled;
@@ -216,6 +247,7 @@ void service_fini(struct service *service)
     batcher_destroy(service->batcher);
     readers_destroy(service->readers);
     http_destroy(service->http);
+    tls_destroy(service->tls);
     while (service->free_slots != NULL) {
         struct command_slot *next = service->free_slots->next;
         free(service->free_slots);

@@ -22,6 +22,7 @@ struct bulk;
 struct command_slot;
 struct feed;
 struct idempotency;
+struct tls;
 
 enum { SERVICE_URL_BYTES = 1280 };
 
@@ -37,6 +38,7 @@ struct service {
     struct bulk *bulk;
     struct feed *feed;
     struct idempotency *idempotency;
+    struct tls *tls; /* NULL: plain HTTP */
     struct http *http;
     struct command_slot *free_slots; /* for reuse; HTTP loop */
     size_t free_slot_count;

@@ -5,6 +5,7 @@
 #include "clients/slurm/agent/reconcile.h"
 
 #include <inttypes.h>
+#include <search.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,9 +36,10 @@ struct subject {
 };
 
 struct subjects {
-    struct subject *items;
+    struct subject **items;
     size_t count;
     size_t room;
+    void *tree; /* tsearch, by hold */
 };
 
 struct pass {
@@ -122,14 +124,17 @@ static int64_t time_of(const json_t *object, const char *name)
     return corehour_time_parse(text_of(object, name), 0, &time_s) == COREHOUR_OK ? time_s : 0;
 }
 
+static int subjects_compare(const void *a, const void *b)
+{
+    return strcmp(((const struct subject *)a)->token.hold, ((const struct subject *)b)->token.hold);
+}
+
 static struct subject *subject_find(const struct subjects *subjects, const char *hold)
 {
-    for (size_t i = 0; i < subjects->count; i++) {
-        if (strcmp(subjects->items[i].token.hold, hold) == 0) {
-            return &subjects->items[i];
-        }
-    }
-    return NULL;
+    struct subject wanted = {0};
+    memcpy(wanted.token.hold, hold, strnlen(hold, sizeof wanted.token.hold - 1));
+    void *node = tfind(&wanted, &subjects->tree, subjects_compare);
+    return node == NULL ? NULL : *(struct subject **)node;
 }
 
 static struct subject *subject_add(struct subjects *subjects, const struct token *token)
@@ -140,16 +145,30 @@ static struct subject *subject_add(struct subjects *subjects, const struct token
     }
     if (subjects->count == subjects->room) {
         const size_t room = subjects->room == 0 ? 64 : subjects->room * 2;
-        struct subject *grown = realloc(subjects->items, room * sizeof *grown);
+        struct subject **grown = realloc(subjects->items, room * sizeof(*grown));
         if (grown == NULL) {
             return NULL;
         }
         subjects->items = grown;
         subjects->room = room;
     }
-    subject = &subjects->items[subjects->count++];
-    *subject = (struct subject){.token = *token};
-    return subject;
+    subject = calloc(1, sizeof *subject);
+    if (subject == NULL) {
+        return NULL;
+    }
+    subject->token = *token;
+    subjects->items[subjects->count++] = subject;
+    return tsearch(subject, &subjects->tree, subjects_compare) == NULL ? NULL : subject;
+}
+
+static void subjects_fini(struct subjects *subjects)
+{
+    for (size_t i = 0; i < subjects->count; i++) {
+        (void)tdelete(subjects->items[i], &subjects->tree, subjects_compare);
+        json_decref(subjects->items[i]->hold);
+        free(subjects->items[i]);
+    }
+    free(subjects->items);
 }
 
 /* "8@1796058251" of a bound hold. */
@@ -294,8 +313,8 @@ static bool records_take(struct pass *pass)
     size_t count = 0;
     bool good = ids != NULL;
     for (size_t i = 0; good && i < pass->subjects.count; i++) {
-        if (pass->subjects.items[i].job_id != 0) {
-            ids[count++] = pass->subjects.items[i].job_id;
+        if (pass->subjects.items[i]->job_id != 0) {
+            ids[count++] = pass->subjects.items[i]->job_id;
         }
     }
     if (good && count > 0) {
@@ -477,17 +496,44 @@ static bool is_open_state(const json_t *hold)
     return false;
 }
 
+/* The ranks of the row's indexes: "3-9" where they follow each other, as those of a row do; else one by one. */
+static void ranks_write(const struct record *record,
+                        const struct indexes *indexes,
+                        char *ret_tasks,
+                        size_t size_bytes)
+{
+    struct indexes row = {0};
+    size_t bytes = 0;
+    *ret_tasks = '\0';
+    if (!indexes_add(&row, record->indexes, strlen(record->indexes))) {
+        return;
+    }
+    const int64_t first = indexes_rank(indexes, row.values[0]);
+    const int64_t last = indexes_rank(indexes, row.values[row.count - 1]);
+    if (first >= 0 && last - first + 1 == (int64_t)row.count) {
+        (void)snprintf(ret_tasks, size_bytes, "%" PRId64 "-%" PRId64, first, last);
+        indexes_fini(&row);
+        return;
+    }
+    for (size_t i = 0; i < row.count && bytes + 24 < size_bytes; i++) {
+        bytes += (size_t)snprintf(ret_tasks + bytes, size_bytes - bytes, "%s%" PRId64,
+                                  i == 0 ? "" : ",", indexes_rank(indexes, row.values[i]));
+    }
+    indexes_fini(&row);
+}
+
 static bool unstarted_judge(struct pass *pass,
                             const struct subject *subject,
-                            const struct attempt *attempt)
+                            const struct record *record,
+                            const struct indexes *indexes)
 {
     char job[40];
-    char tasks[24];
+    char tasks[4096];
     if (subject->hold == NULL || !is_open_state(subject->hold)) {
         return true;
     }
-    (void)snprintf(tasks, sizeof tasks, "%" PRId64, attempt->task);
-    json_t *op = ops_release(subject->token.hold, attempt->record->is_array ? tasks : NULL,
+    ranks_write(record, indexes, tasks, sizeof tasks);
+    json_t *op = ops_release(subject->token.hold, record->is_array ? tasks : NULL,
                              "cancelled before it started");
     json_t *answer = link_do(pass->reconcile->client, op, true, pass->reconcile->detail);
     const bool there = answer != NULL;
@@ -498,37 +544,45 @@ static bool unstarted_judge(struct pass *pass,
         json_decref(op);
         return there;
     }
-    job_text(attempt->record, job, sizeof job);
+    job_text(record, job, sizeof job);
     return repair(pass, job, subject, "never started, and the ledger was not told", op);
 }
 
-/* The rows of one task: from `first` on, `count` of them. */
+/* What the judging of a task needs beside its rows. */
+struct task_of {
+    const struct subject *subject;
+    const struct indexes *indexes; /* of the whole array */
+    int64_t task;
+};
+
+/* The rows of one task, or the row of tasks that were cancelled together. */
 static bool task_judge(struct pass *pass,
-                       const struct subject *subject,
-                       int64_t task,
+                       const struct task_of *of,
                        const struct record *const *rows,
                        size_t count)
 {
+    const struct subject *subject = of->subject;
     int64_t number = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct attempt attempt = {rows[i], task, number, i + 1 < count || subject->is_live};
+        const bool is_last = i + 1 == count;
+        const struct attempt attempt = {rows[i], of->task, number, !is_last || subject->is_live};
         char job[40];
         if (!record_has_ended(rows[i])) {
             job_text(rows[i], job, sizeof job);
             if (!subject->is_live) {
                 list(pass, job, subject,
-                     "runaway: Slurm knows no end of it, and its queue no such job");
+                     "runaway: Slurm knows no end of it, its queue no such job");
             }
             return true;
         }
+        if (is_last && subject->is_live) {
+            return true; /* the agent is at it */
+        }
         if (!record_has_run(rows[i])) {
-            if (i + 1 == count && !subject->is_live && !unstarted_judge(pass, subject, &attempt)) {
+            if (is_last && !unstarted_judge(pass, subject, rows[i], of->indexes)) {
                 return false;
             }
             continue;
-        }
-        if (i + 1 == count && subject->is_live) {
-            return true; /* the agent is at it */
         }
         if (!run_judge(pass, subject, &attempt)) {
             return false;
@@ -566,13 +620,14 @@ static bool tasks_judge(struct pass *pass,
         }
         const bool single =
             rows[first]->indexes[strspn(rows[first]->indexes, "0123456789")] == '\0';
-        const int64_t rank =
-            !rows[first]->is_array || !single
-                ? 0
-                : indexes_rank(&indexes, (uint32_t)columns_number(rows[first]->indexes, 0));
-        if (single) {
-            good = task_judge(pass, subject, rank, rows + first, end - first);
-        }
+        const struct task_of of = {
+            .subject = subject,
+            .indexes = &indexes,
+            .task = rows[first]->is_array && single
+                        ? indexes_rank(&indexes, (uint32_t)columns_number(rows[first]->indexes, 0))
+                        : 0,
+        };
+        good = task_judge(pass, &of, rows + first, end - first);
         first = end;
     }
     indexes_fini(&indexes);
@@ -618,15 +673,32 @@ static bool live_judge(struct pass *pass, const struct subject *subject, const s
                   ops_bind(subject->token.hold, id, key));
 }
 
+static size_t first_of_array(const struct pass *pass, uint32_t array_id)
+{
+    size_t low = 0;
+    size_t high = pass->records.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (pass->by_array[middle]->array_id < array_id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 static bool subject_judge(struct pass *pass, struct subject *subject)
 {
     const struct record **rows = calloc(pass->records.count + 1, sizeof(*rows));
     size_t count = 0;
     bool good = rows != NULL && hold_get(pass->reconcile, subject->token.hold, &subject->hold);
-    for (size_t i = 0; good && subject->job_id != 0 && i < pass->records.count; i++) {
-        const struct record *record = pass->by_array[i];
-        if (record->array_id == subject->job_id && is_of(record, subject)) {
-            rows[count++] = record;
+    for (size_t i = first_of_array(pass, subject->job_id);
+         good && subject->job_id != 0 && i < pass->records.count &&
+         pass->by_array[i]->array_id == subject->job_id;
+         i++) {
+        if (is_of(pass->by_array[i], subject)) {
+            rows[count++] = pass->by_array[i];
         }
     }
     if (good && subject->submit_s == 0 && count > 0) {
@@ -655,7 +727,7 @@ static bool gather(struct pass *pass)
     queue_take(pass);
     bool needs_window = reconcile->since_s > 0;
     for (size_t i = 0; i < pass->subjects.count; i++) {
-        needs_window = needs_window || pass->subjects.items[i].job_id == 0;
+        needs_window = needs_window || pass->subjects.items[i]->job_id == 0;
     }
     if (needs_window &&
         !records_read_since(reconcile->sacct, since_s, &pass->window, reconcile->detail)) {
@@ -674,12 +746,9 @@ bool reconcile_run(struct reconcile *reconcile)
     struct pass pass = {.reconcile = reconcile};
     bool good = gather(&pass);
     for (size_t i = 0; good && i < pass.subjects.count; i++) {
-        good = subject_judge(&pass, &pass.subjects.items[i]);
+        good = subject_judge(&pass, pass.subjects.items[i]);
     }
-    for (size_t i = 0; i < pass.subjects.count; i++) {
-        json_decref(pass.subjects.items[i].hold);
-    }
-    free(pass.subjects.items);
+    subjects_fini(&pass.subjects);
     free(pass.by_array);
     records_fini(&pass.records);
     records_fini(&pass.window);

@@ -46,7 +46,7 @@ def what_is_missing():
     return f"not installed: {', '.join(missing)} (tests/packages.txt, group slurm)" if missing else None
 
 
-def wait_for(what, test, within_s=30):
+def wait_for(what, test, within_s=120):
     """Wait until test() is true; its value."""
     end = time.monotonic() + within_s
     while True:

@@ -657,14 +657,14 @@ static bool recordless_judge(struct pass *pass, const struct subject *subject)
                   ops_release(subject->token.hold, NULL, "no job came of it"));
 }
 
-/* A live job whose hold is not bound: nobody has told the ledger of it. */
-static bool live_judge(struct pass *pass, const struct subject *subject, const struct record *first)
+/* A hold that is not bound to the job that carries it: nobody has told the ledger of it. */
+static bool bind_judge(struct pass *pass, const struct subject *subject, const struct record *first)
 {
     char id[16];
     char key[48];
     const bool bound = json_is_string(json_object_get(subject->hold, "job_id"));
     if (subject->hold == NULL || bound || first == NULL ||
-        pass->reconcile->now_s - first->submit_s < YOUNG_S) {
+        (subject->is_live && pass->reconcile->now_s - first->submit_s < YOUNG_S)) {
         return true;
     }
     (void)snprintf(id, sizeof id, "%" PRIu32, subject->job_id);
@@ -706,7 +706,7 @@ static bool subject_judge(struct pass *pass, struct subject *subject)
     }
     pass->reconcile->compared++;
     if (good) {
-        good = live_judge(pass, subject, count > 0 ? rows[0] : NULL) &&
+        good = bind_judge(pass, subject, count > 0 ? rows[0] : NULL) &&
                (count == 0 ? recordless_judge(pass, subject)
                            : tasks_judge(pass, subject, rows, count));
     }

@@ -74,6 +74,8 @@ class Agent:
         """Wait until the hold has that many settled runs and is open no more: it."""
 
         def is_settled():
+            if not self.lab.has_hold(hold):
+                return None
             shown = self.lab.hold(hold)
             done = [run for run in shown["runs"] if run["state"] == "settled"]
             return shown if len(done) == runs and shown["state"] not in OPEN_STATES else None
@@ -107,5 +109,6 @@ def cost_of(row):
     return int(row["ElapsedRaw"]) * max(cores * 1000, int(gpus[1]) * 16000 if gpus else 0)
 
 
-def cost_in_slurm(lab, *job_ids):
-    return sum(cost_of(row) for row in rows_of(lab, *job_ids))
+def cost_in_slurm(lab, job_id, hold):
+    """Of all attempts and tasks of a job that carry this hold."""
+    return sum(cost_of(row) for row in rows_of(lab, job_id) if row["AdminComment"].endswith(":" + hold))

@@ -25,7 +25,7 @@ class World(part.Part):
 
     def settled_hold(self, job, hold, runs=1, within_s=120):
         shown = self.agent.settled(hold, runs, within_s)
-        self.assertEqual(shown["used_mcs"], a.cost_in_slurm(self.lab, job), f"{shown}")
+        self.assertEqual(shown["used_mcs"], a.cost_in_slurm(self.lab, job, hold), f"{shown}")
         self.assertEqual(shown["frozen_mcs"], 0)
         self.assertEqual(shown["job_id"], str(job))
         return shown
@@ -157,8 +157,9 @@ class Waiting(World):
 
     def test_a_waiting_job_starts_soon_after_the_cap_was_raised_and_not_before(self):
         lab, agent = self.lab, self.agent
+        filler, filling = agent.submit("bob", "bio", held=True)  # 5 core minutes of the 6 that the cap leaves
         used = lab.balance("bio")["used_mcs"] + lab.balance("bio")["frozen_mcs"]
-        lab.cap("bio", "total", mcs=used + 100)
+        lab.cap("bio", "total", mcs=used + 60000)
         self.cluster(on_insufficient="wait")
         try:
             job, hold = agent.submit("bob", "bio", script="sleep 1", waits=True)
@@ -181,6 +182,8 @@ class Waiting(World):
         finally:
             self.cluster(on_insufficient="reject")
             lab.uncap("bio", "total")
+            lab.run("bob", "scancel", filler)
+        agent.released(filling)
 
     def test_a_job_without_quota_is_told_and_stopped_after_the_grace(self):
         lab, agent = self.lab, self.agent
@@ -280,7 +283,7 @@ class BadDays(World):
         job, hold = lost
         l.wait_for("the charge", lambda: lab.has_hold(f"{hold}.0.0"))
         charge = lab.hold(f"{hold}.0.0")
-        self.assertEqual(charge["used_mcs"], a.cost_in_slurm(lab, job))
+        self.assertEqual(charge["used_mcs"], a.cost_in_slurm(lab, job, hold))
         self.assertIn("unfrozen", charge["flags"])
         if agent.hooked:
             lab.configure(**agent.keys)
@@ -312,8 +315,7 @@ class BadDays(World):
         lab.wait_state(job, "COMPLETED")
         lab.wait_state(job + 1, "COMPLETED")
         self.settled_hold(job, lab.hold_of(job))
-        shown = agent.settled(lab.hold_of(job + 1))
-        self.assertEqual(shown["used_mcs"], a.cost_in_slurm(lab, job) * 16)
+        self.settled_hold(job + 1, lab.hold_of(job + 1))
 
     def test_reconciliation_repairs_what_has_evidence_and_lists_what_has_none(self):
         lab, agent = self.lab, self.agent

@@ -5,6 +5,9 @@
 #include "ledger/audit_describe.h"
 #include "ledger/names.h"
 
+/* How long a token is good at most that a scheduler made. */
+enum { LENT_S = 86400 };
+
 /* A token's hash by its id. */
 struct find_token {
     const char *id;
@@ -33,11 +36,12 @@ static struct cell *token_of(struct ledger *ledger, const char *id)
 
 /* project/person */
 static enum error_code find_person(struct ledger *ledger,
-                                   const char *place,
+                                   const struct command *command,
                                    int64_t *ret_no,
                                    struct error *err)
 {
     char project[RECORD_NODE_NAME_BYTES];
+    const char *place = command->token.token.place;
     const char *slash = strchr(place, '/');
     if (slash == NULL || (size_t)(slash - place) >= sizeof project) {
         return error_set_field(err, ERR_INVALID_FIELD, "place", "a member's place is PROJECT/USER");
@@ -45,7 +49,7 @@ static enum error_code find_person(struct ledger *ledger,
     memcpy(project, place, (size_t)(slash - place));
     project[slash - place] = '\0';
     struct cell *cell;
-    enum error_code code = names_node(ledger, NODE_PROJECT, project, &cell, err);
+    enum error_code code = names_seen_node(ledger, command, NODE_PROJECT, project, &cell, err);
     if (code != ERR_OK) {
         return code;
     }
@@ -79,10 +83,11 @@ static enum error_code find_node_place(struct ledger *ledger,
 }
 
 static enum error_code find_place(struct ledger *ledger,
-                                  const struct token *token,
+                                  const struct command *command,
                                   int64_t *ret_no,
                                   struct error *err)
 {
+    const struct token *token = &command->token.token;
     struct cell *cell;
     enum error_code code;
     *ret_no = 0;
@@ -102,9 +107,30 @@ static enum error_code find_place(struct ledger *ledger,
     case ROLE_VIEWER:
         return find_node_place(ledger, token, ret_no, err);
     case ROLE_MEMBER:
-        return find_person(ledger, token->place, ret_no, err);
+        return find_person(ledger, command, ret_no, err);
     }
     return error_set_field(err, ERR_INVALID_FIELD, "role", "no such role");
+}
+
+/* A scheduler vouches for the people of its cluster: it makes tokens of members, for a day at most (SPEC 10.1). */
+static enum error_code check_maker(struct ledger *ledger,
+                                   const struct command *command,
+                                   struct error *err)
+{
+    const struct token *given = &command->token.token;
+    const int64_t last_s = admin_now_ms(ledger) / 1000 + LENT_S;
+    if (command->role != ROLE_SCHEDULER) {
+        return ERR_OK;
+    }
+    if (given->role != ROLE_MEMBER) {
+        return error_set_field(err, ERR_NOT_ALLOWED, "role",
+                               "a scheduler makes tokens of members only");
+    }
+    if (given->expires_s == 0 || given->expires_s > last_s) {
+        return error_set_field(err, ERR_INVALID_FIELD, "expires_at",
+                               "a token that a scheduler makes ends within a day");
+    }
+    return ERR_OK;
 }
 
 enum error_code admin_put_token(struct ledger *ledger,
@@ -114,7 +140,8 @@ enum error_code admin_put_token(struct ledger *ledger,
 {
     const struct token *given = &command->token.token;
     int64_t place_no;
-    enum error_code code = find_place(ledger, given, &place_no, err);
+    enum error_code code = check_maker(ledger, command, err);
+    code = code == ERR_OK ? find_place(ledger, command, &place_no, err) : code;
     if (code != ERR_OK) {
         return code;
     }

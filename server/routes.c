@@ -287,7 +287,7 @@ const struct route routes[] = {
 
     {.method = METHOD_POST,
      .pattern = "/v1/tokens",
-     .roles = ROLE_ADMIN,
+     .roles = ROLES_SCHEDULERS,
      .body_bytes = LIMIT_BODY_BYTES,
      .query = QUERY_BIT(QUERY_DRY_RUN),
      .handle = api_command,

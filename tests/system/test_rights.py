@@ -11,6 +11,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 import unittest
 
 PRINT = "--print" in sys.argv and not sys.argv.remove("--print")
@@ -87,6 +88,12 @@ CARD = {"effective_from": "2030-01-01T00:00:00Z", "combine": "max", "rows": [{"c
 
 def who(n):
     return {"cluster": n["cluster"], "account": n["project"], "user": n["user"]}
+
+
+def lent_token(n):
+    """One that a scheduler may make, too."""
+    end = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3600))
+    return {"name": "t", "role": "member", "place": f"{n['project']}/{n['user']}", "expires_at": end}
 
 
 def refund(n):
@@ -167,7 +174,7 @@ REQUESTS = {
     "POST /v1/withdrawals": lambda n: ("POST", "/v1/withdrawals", {"id": "w-new", "node": n["root"], "mcs": 5, "reason": "t"}),
     "GET /v1/reports/usage": lambda n: ("GET", f"/v1/reports/usage?root={n['root']}&month=2026-01&group_by=project,user"),
     "GET /v1/journal": lambda n: ("GET", f"/v1/journal?root={n['root']}"),
-    "POST /v1/tokens": lambda n: ("POST", "/v1/tokens", {"name": "t", "role": "lead", "place": n["org"]}),
+    "POST /v1/tokens": lambda n: ("POST", "/v1/tokens", lent_token(n)),
     "GET /v1/tokens": lambda n: ("GET", "/v1/tokens"),
     "POST /v1/tokens/{id}/rotate": lambda n: ("POST", f"/v1/tokens/{n['token']}/rotate", {}),
     "GET /v1/audit": lambda n: ("GET", f"/v1/audit?root={n['root']}"),
@@ -331,6 +338,20 @@ class Rights(unittest.TestCase):
                     self.assertEqual(plain(outside, SIDES["out"]), plain(nowhere, SIDES["nowhere"]))
 
     # ---- what the table does not show
+
+    def test_a_scheduler_makes_tokens_of_members_only_and_for_a_day_at_most(self):
+        good = lent_token({"project": "vision", "user": "alice"})
+        for status, change in (
+            (201, {}),
+            (403, {"role": "lead", "place": "vision"}),
+            (403, {"role": "admin", "place": None}),
+            (403, {"role": "scheduler", "place": "alpha"}),
+            (422, {"expires_at": None}),
+            (422, {"expires_at": "2099-01-01T00:00:00Z"}),
+            (404, {"place": "vision/nobody"}),
+        ):
+            with self.subTest(change=change):
+                self.assertEqual(self.call("scheduler", "POST", "/v1/tokens", {**good, **change}, ()).status, status)
 
     def call(self, role, method, path, body=None, headers=ANY):
         dry = "" if method == "GET" else "?dry_run=true"

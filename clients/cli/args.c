@@ -302,6 +302,15 @@ static bool args_complete(const struct cli *cli)
     return false;
 }
 
+/* Whether a word that looks like an option is an argument: what is no global, for commands that take another program's. */
+static bool is_raw(const struct cli *cli, const char *word)
+{
+    if (cli->command == NULL || !cli->command->args_raw || strcmp(word, "--") == 0) {
+        return false;
+    }
+    return word[1] != '-' || global_find(word + 2, strcspn(word + 2, "=")) == NULL;
+}
+
 bool args_parse(int argc, char **argv, struct cli *cli)
 {
     struct cursor cursor = {.argc = argc, .argv = argv, .at = 1};
@@ -309,7 +318,7 @@ bool args_parse(int argc, char **argv, struct cli *cli)
     for (; cursor.at < argc; cursor.at++) {
         const char *word = argv[cursor.at];
         bool ok = true;
-        if (only_words || strcmp(word, "-") == 0 || *word != '-') {
+        if (only_words || strcmp(word, "-") == 0 || *word != '-' || is_raw(cli, word)) {
             ok = word_take(cli, &cursor);
         } else if (strcmp(word, "--") == 0) {
             only_words = true;

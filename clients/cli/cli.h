@@ -77,6 +77,8 @@ struct cli_command {
     const struct cli_field *args;
     size_t args_min;  /* how many must be there */
     bool args_repeat; /* the last one may be repeated */
+    bool
+        args_raw; /* all words but the globals are arguments, options of another program among them */
     const struct cli_field *options[CLI_GROUPS_MAX];
     bool once; /* see struct corehour_request */
     enum cli_exit (*run)(struct cli *cli);

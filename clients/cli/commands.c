@@ -506,6 +506,22 @@ const struct cli_command commands[] = {
         .show = show_quote,
     },
     {
+        .name = "cost",
+        .group = JOBS,
+        .summary = "what a Slurm job would freeze, from the options of sbatch",
+        .help =
+            "Takes the options that sbatch, srun or salloc would get, and a script with #SBATCH lines; the words win over the script. Nothing is submitted and nothing written. The cluster comes from -M or from this machine's /etc/corehour/slurm.conf, the account from -A or SBATCH_ACCOUNT. Exit code 1 when it would be refused.",
+        .example =
+            "corehour cost -M alpha -A vision -n2 --gres=gpu:a100:1 -t 5\n  1.33 core-hours (16.000 cores x 5.00 min), rates alpha/1: it would pass\ncorehour cost -t 1-00:00:00 train.sh",
+        .method = "POST",
+        .path = "/v1/quotes",
+        .args = fields_cost_args,
+        .args_repeat = true,
+        .args_raw = true,
+        .run = run_cost,
+        .show = show_quote,
+    },
+    {
         .name = "freeze",
         .group = JOBS,
         .summary = "set core-hours aside for a submission, or be refused",

@@ -62,6 +62,7 @@ const struct cli_field fields_rename_args[] = {
 };
 const struct cli_field fields_id_args[] = {{.name = "ID"}, END};
 const struct cli_field fields_run_args[] = {{.name = "RUN"}, END};
+const struct cli_field fields_cost_args[] = {{.name = "SBATCH_OPTION"}, END};
 const struct cli_field fields_help_args[] = {{.name = "COMMAND"}, END};
 
 /* ---- options ---- */

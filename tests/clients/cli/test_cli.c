@@ -624,6 +624,39 @@ Test(cli, a_quote_that_would_not_pass_ends_with_1)
     fake_server_stop(server);
 }
 
+Test(cli, a_cost_is_a_quote_from_the_options_of_sbatch)
+{
+    const struct fake_step steps[] = {
+        {FAKE_ANSWER,
+         fake_json(
+             200,
+             "{\"rate_mcores\":16000,\"seconds\":300,\"tasks\":4,\"requested_mcs\":19200000,\"rate_card\":\"alpha/1\",\"would_pass\":false,\"violations\":[]}")}};
+    struct fake_server *server = serve(steps, 1);
+    struct run run = run_line(
+        "cost -M alpha -A vision -u alice -n2 --gres=gpu:a100:1 -t 5 --array=0-3%2 -p gpu -o out",
+        NULL);
+    cr_expect_eq(run.exit, CLI_QUOTA, "%s", run.err);
+    cr_expect_neq(strstr(run.out, "5.33 core-hours"), NULL, "%s", run.out);
+    json_t *sent = json_loads(fake_server_body(server, 0), 0, NULL);
+    json_t *want = json_pack("{s:s, s:s, s:s, s:{s:s}, s:{s:i, s:[{s:s, s:i}]}, s:i, s:i, s:i}",
+                             "cluster", "alpha", "account", "vision", "user", "alice", "job",
+                             "partition", "gpu", "resources", "cores", 2, "gpus", "model", "a100",
+                             "count", 1, "tasks", 4, "max_running", 2, "time_limit_s", 300);
+    cr_expect(json_equal(sent, want), "%s", fake_server_body(server, 0));
+    json_decref(sent);
+    json_decref(want);
+    run_fini(&run);
+    run = run_line("cost -M alpha -A vision --gres=gpu:x:y:z", NULL);
+    cr_expect_eq(run.exit, CLI_USAGE);
+    cr_expect_neq(strstr(run.err, "--gres \"gpu:x:y:z\" cannot be read"), NULL, "%s", run.err);
+    run_fini(&run);
+    run = run_line("cost -A vision --nonsense", NULL);
+    cr_expect_eq(run.exit, CLI_USAGE);
+    cr_expect_neq(strstr(run.err, "--nonsense is no option of sbatch"), NULL, "%s", run.err);
+    run_fini(&run);
+    fake_server_stop(server);
+}
+
 Test(cli, a_list_names_the_next_page_or_follows_all)
 {
     const char *first = fake_json(

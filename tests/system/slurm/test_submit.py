@@ -7,6 +7,7 @@ Everything is tried with the plugin and again with its Lua variant. No agent run
 import json
 import os
 import socket
+import subprocess
 import threading
 import time
 
@@ -573,6 +574,21 @@ class PluginConfiguration(Hook, part.Part):
         self.reconfigure(admin_uids=uid)
         self.assertEqual(self.lab.run("alice", *update).returncode, 0)
         self.reconfigure()
+
+
+class Cost(Hook, part.Part):
+    KIND = "corehour"
+
+    def test_the_quote_is_what_the_hook_freezes(self):
+        corehour = self.lab.build / "clients" / "cli" / "corehour"
+        environment = {"COREHOUR_URL": self.lab.settings["url"], "COREHOUR_TOKEN": self.lab.corehour.token, "HOME": "/nonexistent"}
+        for options in (("-n2", "--gres=gpu:a100:1", "-p", "gpu"), ("-N2", "--gpus-per-node=2", "-p", "gpu"), ("-a", "0-3%2", "-c", "4")):
+            with self.subTest(options=options):
+                words = [corehour, "cost", "--json", "-M", l.CLUSTER, "-A", "physics", "-u", "alice", "-t", "5", *options]
+                result = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                hold = self.submit("alice", "-A", "physics", "-t", "5", *options)
+                self.assertEqual(json.loads(result.stdout)["requested_mcs"], hold["frozen_mcs"])
 
 
 class LuaAccepted(Accepted, part.Part):

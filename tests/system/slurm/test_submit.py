@@ -194,14 +194,13 @@ class Refused(Hook):
         self.assertIn("sbatch: error: 1: quota insufficient", result.stderr)
         self.assertEqual(self.lab.balance("physics")["frozen_mcs"], before)
 
-    def test_an_account_that_the_ledger_does_not_know(self):
-        self.lab.ok("PUT", "/projects/bio", {"organization": "acme", "membership": "listed"}, {"If-Match": "*"})
-        result = self.lab.run("bob", "sbatch", "-A", "bio", "-t5", "-J", "listed", "--wrap", "true")
-        known = self.lab.ok("PUT", "/projects/bio", {"organization": "acme", "membership": "open"}, {"If-Match": "*"})
-        self.assertEqual(known["membership"], "open")
-        if result.returncode == 0:
-            self.skipTest("bob is a member already")
-        self.assertIn("member", result.stderr)
+    def test_a_project_that_is_closed(self):
+        self.lab.ok("PATCH", "/projects/bio", {"state": "closed"}, {"If-Match": "*"})
+        result = self.lab.run("bob", "sbatch", "-A", "bio", "-t5", "--wrap", "true")
+        self.lab.ok("PATCH", "/projects/bio", {"state": "open"}, {"If-Match": "*"})
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("closed", result.stderr.splitlines()[0])
+        self.assertIn(REFUSED, result.stderr)
 
     def test_chinese_where_the_site_says_so(self):
         self.cap("physics", "month", core_hours="1")

@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "clients/clock.h"
 #include "clients/kubernetes/agent_log.h"
 #include "clients/kubernetes/controller_parts.h"
 #include "clients/kubernetes/counters.h"
@@ -35,11 +36,13 @@ bool controller_create(const struct admission *parts,
     controller->parts = parts;
     controller->config = parts->config;
     controller->server = server;
+    controller->heartbeat_ms = client_clock_mono_ms() + controller->config->heartbeat_s * 1000;
     pthread_mutex_init(&controller->lock, NULL);
     controller->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     controller->nodes = calloc(NODES_MAX, sizeof *controller->nodes);
-    bool ok =
-        pod_store_init(&controller->store) && controller->nodes != NULL && controller->wake_fd >= 0;
+    controller->told = calloc(TOLD_MAX, sizeof *controller->told);
+    bool ok = pod_store_init(&controller->store) && controller->nodes != NULL &&
+              controller->told != NULL && controller->wake_fd >= 0;
     if (!ok) {
         (void)agent_error_set(ret_error, "out of memory");
     }
@@ -62,6 +65,7 @@ void controller_destroy(struct controller *controller)
         json_decref(controller->nodes[i].object);
     }
     free(controller->nodes);
+    free(controller->told);
     pod_store_fini(&controller->store);
     api_caller_fini(&controller->caller);
     api_caller_fini(&controller->intake_caller);

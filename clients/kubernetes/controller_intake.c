@@ -144,7 +144,7 @@ static void allocated_read(struct controller *controller,
 /* Counts what is left to do, so that nobody thinks all is told before the worker has looked. */
 static void mark_dirty(struct controller *controller, const struct pod_record *record)
 {
-    if (pod_record_step(record) != POD_STEP_NONE) {
+    if (pod_record_step(record) != POD_STEP_NONE || controller_is_overdue(controller, record)) {
         counter_set(COUNTER_PENDING, counter_get(COUNTER_PENDING) + 1);
         controller_wake(controller);
     }
@@ -172,6 +172,16 @@ struct pod_record *controller_forget(struct controller *controller, struct pod_r
     return next;
 }
 
+/* A pod that vanished while it ran has not been cancelled when its node is gone: pod GC does that, minutes later. */
+static void blame_node(struct controller *controller, struct pod_record *record)
+{
+    struct pod_facts *facts = &record->facts;
+    if (facts->end.evidence == EVIDENCE_DELETION && facts->placed && !is_told(record) &&
+        cluster_node_is_lost(&controller->intake_caller, facts->node)) {
+        facts->end.outcome = "node_fail";
+    }
+}
+
 void controller_pod_take(struct controller *controller, const json_t *pod, bool deleted, bool adopt)
 {
     struct pod_record *record =
@@ -197,6 +207,7 @@ void controller_pod_take(struct controller *controller, const json_t *pod, bool 
         record->failures = 0;
     }
     if (deleted) {
+        blame_node(controller, record);
         keep_on_disk(controller, record);
     }
     mark_dirty(controller, record);

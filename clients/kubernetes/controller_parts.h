@@ -9,13 +9,21 @@
 #include "clients/kubernetes/controller.h"
 #include "clients/kubernetes/pod_record.h"
 
-enum { NODES_MAX = 1024, NODE_FRESH_MS = 60000 };
+enum { NODES_MAX = 1024, NODE_FRESH_MS = 60000, TOLD_MAX = 512 };
 
 /* A Node, as it was a moment ago. */
 struct node_slot {
     char name[POD_NAME_BYTES];
     json_t *object; /* NULL: there is none, or no answer */
     int64_t asked_ms;
+};
+
+/* An Event that people should see. */
+struct controller_told {
+    struct pod_facts facts;
+    const char *type; /* NULL: nothing is to be told */
+    const char *reason;
+    char message[640];
 };
 
 struct controller {
@@ -45,6 +53,8 @@ struct controller {
     unsigned ledger_failures;
     int64_t heartbeat_ms; /* when the next is due */
     int64_t sweep_ms;
+    struct controller_told *told; /* TOLD_MAX Events that are still to be made; more are dropped */
+    unsigned told_count;
 
     struct corehour_client *feed_client;
     pthread_t worker;
@@ -85,15 +95,10 @@ struct pod_record *controller_forget(struct controller *controller, struct pod_r
 
 void *controller_work(void *context);
 
-/* ---- controller_results.c */
+/* Keeps an Event for when there is time; one whose type is NULL is none. Of the worker. */
+void controller_tell_later(struct controller *controller, const struct controller_told *told);
 
-/* What the ledger answered to one step; an Event to be told, or none. */
-struct controller_told {
-    struct pod_facts facts;
-    const char *type; /* NULL: nothing is to be told */
-    const char *reason;
-    char message[640];
-};
+/* ---- controller_results.c */
 
 /*
  * Takes an answer of the ledger over into the record. The lock is held.
@@ -123,6 +128,9 @@ void controller_sweep(struct controller *controller);
 
 /* Reports running pods, and ends those that have to. Of the worker. */
 void controller_heartbeat(struct controller *controller);
+
+/* Whether a pod was deleted long ago and is still there: its node may be lost. */
+bool controller_is_overdue(const struct controller *controller, const struct pod_record *record);
 
 /* Ends pods on lost nodes, deletes those whose grace is over. Of the worker. */
 void controller_check_pods(struct controller *controller);

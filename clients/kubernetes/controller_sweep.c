@@ -200,9 +200,7 @@ static void result_take(struct controller *controller, const json_t *result)
             &told);
     }
     pthread_mutex_unlock(&controller->lock);
-    if (told.type != NULL) {
-        cluster_event(&controller->caller, &told.facts, told.type, told.reason, told.message);
-    }
+    controller_tell_later(controller, &told);
 }
 
 /* Returns how many runs were sent, 0 when there are none or no answer. */
@@ -246,14 +244,11 @@ void controller_heartbeat(struct controller *controller)
 
 /* ---- lost nodes, and pods without core-hours */
 
-/* Deleted long ago and still there. */
-static bool is_overdue(const struct controller *controller,
-                       const struct pod_record *record,
-                       int64_t now_s)
+bool controller_is_overdue(const struct controller *controller, const struct pod_record *record)
 {
     const struct pod_facts *facts = &record->facts;
     return facts->end.at_s == 0 && facts->placed && facts->deletion_s > 0 &&
-           now_s >= facts->deletion_s + controller->config->lost_after_s;
+           client_clock_wall_ms() / 1000 >= facts->deletion_s + controller->config->lost_after_s;
 }
 
 static void lost_take(struct controller *controller, const char *uid)
@@ -277,7 +272,6 @@ static bool check_next(struct controller *controller,
                        struct pod_facts *ret_facts,
                        bool *ret_stop)
 {
-    const int64_t now_s = client_clock_wall_ms() / 1000;
     bool found = false;
     pthread_mutex_lock(&controller->lock);
     for (struct pod_record *record = pod_store_next(&controller->store, NULL);
@@ -285,10 +279,11 @@ static bool check_next(struct controller *controller,
         const bool lives = record->facts.end.at_s == 0 && !record->gone;
         *ret_stop = lives && record->stop_ms > 0 && record->stop_ms <= now_ms &&
                     record->facts.deletion_s == 0;
-        found = *ret_stop || (is_overdue(controller, record, now_s) && record->retry_ms <= now_ms);
+        found =
+            *ret_stop || (controller_is_overdue(controller, record) && record->check_ms <= now_ms);
         if (found) {
             *ret_facts = record->facts;
-            record->retry_ms = now_ms + controller->config->sweep_s * 1000;
+            record->check_ms = now_ms + controller->config->sweep_s * 1000;
             record->stop_ms =
                 *ret_stop ? now_ms + controller->config->sweep_s * 1000 : record->stop_ms;
         }

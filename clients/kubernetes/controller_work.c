@@ -21,6 +21,7 @@ enum {
     IDLE_MS = 250,
     DOWN_FIRST_MS = 250,
     DOWN_LAST_MS = 5000,
+    TOLD_BURST = 32,
 };
 
 /* One line of a round. */
@@ -190,7 +191,8 @@ static int64_t round_fill(struct controller *controller, struct round *round)
     struct pod_record *record = pod_store_next(&controller->store, NULL);
     while (record != NULL) {
         const enum pod_step step = pod_record_step(record);
-        pending += step != POD_STEP_NONE;
+        const bool unchecked = record->check_ms == 0 && controller_is_overdue(controller, record);
+        pending += step != POD_STEP_NONE || unchecked;
         const bool due =
             step != POD_STEP_NONE && !is_single(step) && record->retry_ms <= now_ms &&
             !(wants_user(record) && (step == POD_STEP_FREEZE || step == POD_STEP_CHARGE));
@@ -205,6 +207,24 @@ static int64_t round_fill(struct controller *controller, struct round *round)
                                             : pod_store_next(&controller->store, record);
     }
     return pending;
+}
+
+/* ---- telling people */
+
+void controller_tell_later(struct controller *controller, const struct controller_told *told)
+{
+    if (told->type != NULL && controller->told_count < TOLD_MAX) {
+        controller->told[controller->told_count++] = *told;
+    }
+}
+
+/* A few of those that wait, so that nothing else waits for them. */
+static void told_send(struct controller *controller)
+{
+    for (unsigned i = 0; i < TOLD_BURST && controller->told_count > 0; i++) {
+        const struct controller_told *told = &controller->told[--controller->told_count];
+        cluster_event(&controller->caller, &told->facts, told->type, told->reason, told->message);
+    }
 }
 
 /* ---- telling the ledger */
@@ -239,9 +259,7 @@ static void line_take(struct controller *controller, const struct line *line, co
         controller_result(controller, record, line->step, status, body, &told);
     }
     pthread_mutex_unlock(&controller->lock);
-    if (told.type != NULL) {
-        cluster_event(&controller->caller, &told.facts, told.type, told.reason, told.message);
-    }
+    controller_tell_later(controller, &told);
 }
 
 /* One answer for each line, in their order; what is cut off is asked again. */
@@ -425,8 +443,12 @@ void *controller_work(void *context)
         if (!round_run(controller, round)) {
             singles_run(controller);
             timers_run(controller);
+            told_send(controller);
             wait_for_work(controller);
         }
+    }
+    while (controller->told_count > 0 && controller->told_count < TOLD_BURST) {
+        told_send(controller); /* few enough for a last word */
     }
     free(round == NULL ? NULL : round->text);
     free(round);

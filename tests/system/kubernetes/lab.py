@@ -196,6 +196,7 @@ class Agent:
             lambda m: m["watch_lists_total"] >= lists
             and (events is None or m["watch_events_total"] >= events)
             and m["pods_pending"] == 0,
+            within_s=int(os.environ.get("COREHOUR_WAIT_S", "60")),
             what=f"not told: lists {lists}, events {events}",
         )
 

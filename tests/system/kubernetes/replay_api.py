@@ -22,6 +22,7 @@ class Kind:
     def __init__(self):
         self.objects = {}  # (namespace, name) -> object
         self.lines = []  # (resourceVersion, line as bytes)
+        self.marks = {}  # version of a list -> how many lines it had seen
         self.oldest = 0  # a watch from before this is too old
 
 
@@ -33,7 +34,7 @@ class ApiServer:
         self.lock = threading.RLock()
         self.news = threading.Condition(self.lock)
         self.kinds = {}
-        self.version = 1000
+        self.version = 1  # below every recorded one
         self.requests = []  # (method, path, body)
         self.cut_after = set()  # total pod lines sent after which a stream is cut, mid-line
         self.sent_lines = 0  # of pods, over all streams
@@ -114,6 +115,7 @@ class ApiServer:
             self.version += 1
             self.kind(plural).oldest = self.version
             self.kind(plural).lines.clear()
+            self.kind(plural).marks.clear()
             self.cut_streams()
 
     def namespace(self, name, mode=None, annotations=None, **labels):
@@ -214,6 +216,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with self.api.lock:
             items = [kind.objects[key] for key in sorted(kind.objects)]
             version = self.api.version
+            kind.marks[version] = len(kind.lines)
         start = int(query.get("continue", "0").split("x")[0])
         limit = int(query.get("limit", "0")) or len(items)
         metadata = {"resourceVersion": str(version)}
@@ -246,22 +249,32 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.chunk((TOO_OLD % (version, kind.oldest)).encode())
                 self.close_connection = True
                 return
+            place = self.place_after(kind, version)
         while time.monotonic() < deadline:
             with api.lock:
-                due = [(v, line) for v, line in kind.lines if v > version]
+                due = [line for _, line in kind.lines[place:]]
                 if not due and api.epoch == epoch:
                     api.news.wait(0.5)
                 if api.epoch != epoch:
                     break
-            for number, line in due:
+            for line in due:
                 if plural == "pods" and self.cut(line):
                     return
                 self.chunk(line)
                 if api.doubled:
                     self.chunk(line)
-                version = number
+                place += 1
         self.close_connection = True
         # Without the final chunk: as an API server that shuts down cuts its streams.
+
+    @staticmethod
+    def place_after(kind, version):
+        """Recorded versions are not always in order: a stream goes on behind the last line of its version."""
+        same = [i + 1 for i, (v, _) in enumerate(kind.lines) if v == version]
+        if same or version in kind.marks:
+            return max(same + [kind.marks.get(version, 0)])
+        later = [i for i, (v, _) in enumerate(kind.lines) if v > version]
+        return later[0] if later else len(kind.lines)
 
     def cut(self, line):
         """Cut the stream in the middle of a line, as often as the test wants it."""

@@ -41,7 +41,8 @@ static void put_value(struct line *line, const char *value)
         if (*value == '"' || *value == '\\') {
             put(line, '\\');
         }
-        put(line, (unsigned char)*value < 0x20 ? ' ' : *value);
+        const char byte = *value;
+        put(line, (unsigned char)byte < 0x20 ? (char)' ' : byte);
     }
     put(line, '"');
 }

@@ -56,7 +56,7 @@ struct pod_record {
     int64_t seen_s;    /* when it was last known to exist, in seconds since 1970 */
     int64_t retry_ms;  /* monotonic: nothing is tried before */
     unsigned failures; /* of the same step in a row */
-    int64_t check_ms; /* monotonic: its node is not asked for before */
+    int64_t check_ms;  /* monotonic: its node is not asked for before */
     int64_t stop_ms;   /* monotonic: when it is deleted for want of core-hours; 0: never */
     uint32_t said;     /* hash of the last Event: none is said twice */
 };

@@ -13,7 +13,7 @@ if [ "${1:-}" = --slow ]; then
 fi
 build=${1:-$here/../../build}
 status=0
-for part in webhook lives controller; do
+for part in webhook lives controller kueue; do
   echo "== $part"
   python3 -W ignore "$here/kubernetes/test_$part.py" "$build/server/corehourd" \
     "$build/clients/kubernetes/corehour-kubernetes" "$build/tests/system/shift_clock.so" || status=1

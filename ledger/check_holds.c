@@ -97,6 +97,16 @@ static bool add_to_path(struct check *check, int64_t dims_no, const struct count
     return true;
 }
 
+/* Whether a run is the newest attempt of its task: a task counts in flight once, by that one (SPEC 4.4). */
+static enum error_code look_newest(struct check *check, const struct run *run, bool *ret_newest)
+{
+    struct task task = {.hold_no = run->hold_no, .task = run->task};
+    bool found = false;
+    enum error_code code = reader_look(check->reader, RECORD_TASK, &task, &found, check->err);
+    *ret_newest = code == ERR_OK && found && task.attempt == run->attempt;
+    return code;
+}
+
 /* What needs the run's hold: resources of its own in flight, what it waits for. */
 static bool add_with_hold(struct check *check, const struct run *run, struct check_hold *sums)
 {
@@ -106,7 +116,10 @@ static bool add_with_hold(struct check *check, const struct run *run, struct che
     }
     struct hold hold = {.hold_no = run->hold_no};
     bool found = false;
-    enum error_code code = reader_look(check->reader, RECORD_HOLD, &hold, &found, check->err);
+    enum error_code code = own ? look_newest(check, run, &own) : ERR_OK;
+    if (code == ERR_OK) {
+        code = reader_look(check->reader, RECORD_HOLD, &hold, &found, check->err);
+    }
     if (code != ERR_OK) {
         return check_fail(check, code);
     }

@@ -275,6 +275,22 @@ ON_EVERY_BOOK(execute, heartbeats_in_window_mode_charge_and_top_up, 1000)
     cr_assert(eq(int, book->result.heartbeat, HEARTBEAT_UNKNOWN));
 }
 
+ON_EVERY_BOOK(execute, a_task_counts_in_flight_once_though_an_older_attempt_comes_to_life, 1000)
+{
+    struct command freeze = book_freeze("h1");
+    struct command resize = book_verb(COMMAND_RESIZE, "h1");
+    struct command start = book_verb(COMMAND_START, "h1");
+    freeze.freeze.tasks = 2;
+    resize.run.resources.given = true;
+    resize.run.resources.cores = 2;
+    start.attempt = 1;
+    cr_assert(eq(int, run(book, freeze), ERR_OK));
+    cr_assert(eq(int, run(book, resize), ERR_OK));
+    cr_assert(eq(int, run(book, start), ERR_OK));
+    cr_assert(eq(int, run(book, book_verb(COMMAND_HEARTBEAT, "h1")), ERR_OK));
+    cr_assert(eq(i64, book_check(book), 0), "%s", book->first_difference);
+}
+
 ON_EVERY_BOOK(execute, an_array_is_released_by_lists_and_what_has_started_is_named, 1000)
 {
     struct command freeze = book_freeze("h1");

@@ -28,6 +28,7 @@ struct model {
     struct list dims;
     struct list clusters;
     struct list names; /* of models */
+    struct list unattributed;
     struct calendar calendars[2];
     int64_t calendar_roots[2];
 };
@@ -100,6 +101,11 @@ struct model *model_read(struct book *book)
     read_list(book, SELECT_ALL_DIMS, &all, &model->dims);
     read_list(book, SELECT_CLUSTERS, &all, &model->clusters);
     read_list(book, SELECT_NAMES, &models, &model->names);
+    EACH(cluster, cluster, model->clusters)
+    {
+        struct select_args of_cluster = {.n = {cluster->cluster_no}};
+        read_list(book, SELECT_UNATTRIBUTED, &of_cluster, &model->unattributed);
+    }
     int roots = 0;
     EACH(node, node, model->nodes)
     {
@@ -121,6 +127,7 @@ void model_destroy(struct model *model)
     free(model->dims.rows);
     free(model->clusters.rows);
     free(model->names.rows);
+    free(model->unattributed.rows);
     free(model);
 }
 
@@ -532,6 +539,12 @@ static bool id_is_known(const struct model *model, const char *id)
     EACH(hold, hold, model->holds)
     {
         if (strcmp(hold->id, id) == 0) {
+            return true;
+        }
+    }
+    EACH(unattributed, charge, model->unattributed)
+    {
+        if (strcmp(charge->id, id) == 0) {
             return true;
         }
     }

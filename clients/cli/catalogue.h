@@ -1,4 +1,4 @@
-/* The Chinese words of the command line: one table, data only. */
+/* The Chinese words of the command line: two tables, data only. */
 #ifndef COREHOUR_CLIENTS_CLI_CATALOGUE_H
 #define COREHOUR_CLIENTS_CLI_CATALOGUE_H
 
@@ -11,5 +11,9 @@ struct catalogue_entry {
 
 extern const struct catalogue_entry catalogue_zh[];
 extern const size_t catalogue_zh_count;
+
+/* The same for the help of commands and options. */
+extern const struct catalogue_entry catalogue_help_zh[];
+extern const size_t catalogue_help_zh_count;
 
 #endif

@@ -824,7 +824,7 @@ const struct cli_command commands[] = {
         .group = READ,
         .summary = "what a cluster's adapter is told, as it happens",
         .help =
-            "Polling a feed tells the daemon that the cluster's agent lives: leave it to the agent, or use --once.",
+            "Polling a feed with a scheduler's token tells the daemon that the cluster's agent lives: leave that to the agent.",
         .example = "corehour feed alpha --once --wait 1s",
         .method = "GET",
         .path = "/v1/clusters/{}/feed",

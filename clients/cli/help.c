@@ -58,7 +58,7 @@ static void options_add(struct table *table, const struct cli_field *field)
         snprintf(name, sizeof name, "--%s%s%s", field->name, metavar == NULL ? "" : " ",
                  metavar == NULL ? "" : metavar);
         table_cell(table, name);
-        table_cell(table, field->help);
+        table_cell(table, tr(field->help));
     }
 }
 
@@ -89,13 +89,13 @@ static void kinds_print(FILE *out, const struct cli_command *command)
 
 void help_command(FILE *out, const struct cli_command *command)
 {
-    fprintf(out, "corehour %s: %s\n\n", command->name, command->summary);
+    fprintf(out, "corehour %s: %s\n\n", command->name, tr(command->summary));
     fprintf(out, "%s corehour ", tr("usage:"));
     usage_write(out, command);
     fprintf(out, command->options[0] == NULL ? "\n" : " [--OPTIONS]\n");
     if (command->help != NULL) {
         fputc('\n', out);
-        prose_print(out, command->help);
+        prose_print(out, tr(command->help));
     }
     struct table table;
     table_init(&table);
@@ -132,9 +132,9 @@ static void group_print(FILE *out, const char *group)
             fclose(text);
         }
         table_cell(&table, usage);
-        table_cell(&table, commands[i].summary);
+        table_cell(&table, tr(commands[i].summary));
     }
-    fprintf(out, "\n%s\n", group);
+    fprintf(out, "\n%s\n", tr(group));
     table_rows_print(&table, out, 2);
     table_fini(&table);
 }
@@ -199,7 +199,7 @@ static bool help_family(FILE *out, const char *first)
         }
         fprintf(out, "corehour ");
         usage_write(out, &commands[i]);
-        fprintf(out, "\n    %s\n", commands[i].summary);
+        fprintf(out, "\n    %s\n", tr(commands[i].summary));
         any = true;
     }
     return any;

@@ -35,17 +35,28 @@ const char *text_language_name(void)
     return current == TEXT_CHINESE ? "zh" : "en";
 }
 
+static const char *catalogue_find(const struct catalogue_entry *entries,
+                                  size_t count,
+                                  const char *english)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(entries[i].english, english) == 0) {
+            return entries[i].chinese;
+        }
+    }
+    return NULL;
+}
+
 const char *tr(const char *english)
 {
     if (current == TEXT_ENGLISH) {
         return english;
     }
-    for (size_t i = 0; i < catalogue_zh_count; i++) {
-        if (strcmp(catalogue_zh[i].english, english) == 0) {
-            return catalogue_zh[i].chinese;
-        }
+    const char *chinese = catalogue_find(catalogue_zh, catalogue_zh_count, english);
+    if (chinese == NULL) {
+        chinese = catalogue_find(catalogue_help_zh, catalogue_help_zh_count, english);
     }
-    return english;
+    return chinese != NULL ? chinese : english;
 }
 
 bool text_locale_init(void)

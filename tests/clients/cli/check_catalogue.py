@@ -10,6 +10,7 @@ import sys
 LITERAL = r'"(?:[^"\\]|\\.)*"'
 TEXT = rf"((?:{LITERAL}|PRId64|\s)+)"
 CONVERSION = re.compile(r"%(?:%|[-0-9.*]*(?:\w*?)[sduzxc])")
+CATALOGUES = ("catalogue.c", "catalogue_help.c")
 # What the daemon names in an answer and no schema lists.
 FROM_DAEMON = {"funds"}
 
@@ -24,7 +25,7 @@ def shown_texts(top):
     """Literals given to tr(), and those of the tables that are given to it."""
     texts = {}
     for path in sorted((top / "clients/cli").glob("*.c")):
-        if path.name == "catalogue.c":
+        if path.name in CATALOGUES:
             continue
         source = path.read_text(encoding="utf-8")
         found = re.findall(rf"\btr\(\s*{TEXT}\)", source)
@@ -34,6 +35,11 @@ def shown_texts(top):
         if path.name == "kinds.c":
             found += re.findall(rf"_convert,\s*(?:NULL|{LITERAL}),\s*{TEXT}\}}", source)
         found += re.findall(rf"\{{{TEXT}, (?:true|false)\}}", source)
+        if path.name in ("commands.c", "fields.c", "args.c"):
+            found += re.findall(rf"\.(?:summary|help) =\s*{TEXT},", source)
+            found += re.findall(rf"^#define [A-Z]+ +{TEXT}$", source, re.MULTILINE)
+            value = rf"(?:NULL|{LITERAL})"
+            found += re.findall(rf"\{{{LITERAL},\s*CLI_\w+,\s*{value},\s*{value},\s*{TEXT},\s*(?:\w+|{LITERAL})\}}", source)
         for tokens in found:
             text = joined(tokens)
             if text:
@@ -42,7 +48,7 @@ def shown_texts(top):
 
 
 def entries(top):
-    source = (top / "clients/cli/catalogue.c").read_text(encoding="utf-8")
+    source = "".join((top / "clients/cli" / name).read_text(encoding="utf-8") for name in CATALOGUES)
     return [(joined(a), joined(b)) for a, b in re.findall(rf"\{{{TEXT},\s*{TEXT}\}}", source)]
 
 
@@ -51,7 +57,7 @@ def field_titles(top):
     names = set()
     sources = [top / "schema/api/openapi.json", *sorted((top / "clients/cli").glob("*.c"))]
     for path in sources:
-        if path.name != "catalogue.c":
+        if path.name not in CATALOGUES:
             names |= set(re.findall(r'"([A-Za-z_ -]+)"', path.read_text(encoding="utf-8")))
     titles = set(names)
     for name in names:

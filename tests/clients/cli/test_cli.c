@@ -168,6 +168,16 @@ Test(cli, a_refusal_shows_every_limit_its_holders_and_whom_to_ask)
     fake_server_stop(server);
 }
 
+Test(cli, in_chinese_the_help_is_chinese)
+{
+    struct run run = run_line("help freeze --lang zh", NULL);
+    cr_expect_eq(run.exit, CLI_DONE);
+    cr_expect_neq(strstr(run.out, "corehour freeze: 为一次提交预冻结核时"), NULL, "%s", run.out);
+    cr_expect_neq(strstr(run.out, "从成员到根的每个上限都须满足"), NULL, "%s", run.out);
+    cr_expect_neq(strstr(run.out, "作业所在集群"), NULL, "%s", run.out);
+    run_fini(&run);
+}
+
 Test(cli, in_chinese_the_daemon_is_asked_for_chinese_and_labels_are_chinese)
 {
     const struct fake_step steps[] = {{FAKE_ANSWER, fake_json(409, refusal)}};

@@ -13,6 +13,9 @@
 /* Any request, before its body is read: route, token, role, query. Leaves an answer when it is refused. */
 void api_begin(struct request *request);
 
+/* The body is there: who asks is known, or found out now; then the route's handler. */
+void api_handle(struct request *request);
+
 /* api_commands.c: everything that changes the ledger one command at a time. */
 void api_command(struct request *request);
 

@@ -171,23 +171,44 @@ static size_t bucket_of(const struct sockaddr *address)
     return (size_t)(digest.bytes[0] | digest.bytes[1] << 8) % ADDRESS_BUCKETS;
 }
 
-static enum error_code refuse_wrong(struct auth *auth,
-                                    const struct sockaddr *address,
-                                    int64_t now_s,
-                                    struct error *err)
+/* The count of an address in this minute. */
+static uint32_t *failures_of(struct auth *auth, const struct sockaddr *address, int64_t now_s)
 {
     const int64_t minute = now_s / SECONDS_PER_MINUTE;
     if (auth->failures_minute != minute) {
         auth->failures_minute = minute;
         memset(auth->failures, 0, sizeof(auth->failures));
     }
-    uint32_t *failures = &auth->failures[bucket_of(address)];
+    return &auth->failures[bucket_of(address)];
+}
+
+bool auth_is_limited(struct auth *auth, const struct sockaddr *address, int64_t now_ms)
+{
+    return *failures_of(auth, address, now_ms / 1000) >= auth->failures_per_minute;
+}
+
+void auth_count_failure(struct auth *auth,
+                        const struct sockaddr *address,
+                        int64_t now_ms,
+                        struct error *err)
+{
+    uint32_t *failures = failures_of(auth, address, now_ms / 1000);
     if (*failures >= auth->failures_per_minute) {
-        return error_set(err, ERR_RATE_LIMITED,
-                         "too many wrong tokens from this address; wait a minute");
+        (void)error_set(err, ERR_RATE_LIMITED,
+                        "too many wrong tokens from this address; wait a minute");
+        return;
     }
     (*failures)++;
-    return error_set(err, ERR_UNAUTHENTICATED, "this token is unknown, expired or revoked");
+}
+
+static enum error_code refuse_wrong(struct auth *auth,
+                                    const struct sockaddr *address,
+                                    int64_t now_ms,
+                                    struct error *err)
+{
+    (void)error_set(err, ERR_UNAUTHENTICATED, "this token is unknown, expired or revoked");
+    auth_count_failure(auth, address, now_ms, err);
+    return err->code;
 }
 
 /* ---- looking up */
@@ -260,7 +281,7 @@ enum error_code auth_check(struct auth *auth,
     if (look_up(auth, &hash, now_ms / 1000, ret_principal)) {
         return ERR_OK;
     }
-    return refuse_wrong(auth, address, now_ms / 1000, err);
+    return refuse_wrong(auth, address, now_ms, err);
 }
 
 /* ---- life */

@@ -23,7 +23,7 @@ struct principal {
     int64_t place_no; /* of a scheduler its cluster; 0: none */
     int64_t token_no;
     struct digest hash;
-    char place[RECORD_NAME_BYTES];
+    char place[RECORD_PLACE_BYTES];
     bool touch_is_due; /* first use in this minute: last use is to be written down */
     struct ledger_actor
         actor; /* of all but schedulers; its address is filled in when it is needed */
@@ -56,6 +56,15 @@ enum error_code auth_check(struct auth *auth,
                            int64_t now_ms,
                            struct principal *ret_principal,
                            struct error *err);
+
+/** Has this address sent so many wrong tokens that it is to wait? HTTP loop only. */
+bool auth_is_limited(struct auth *auth, const struct sockaddr *address, int64_t now_ms);
+
+/** Count a wrong token that auth_check() has not seen; ERR_RATE_LIMITED in *err when it is one too many. HTTP loop only. */
+void auth_count_failure(struct auth *auth,
+                        const struct sockaddr *address,
+                        int64_t now_ms,
+                        struct error *err);
 
 /** Make a token: 256 random bits as "ch_" and base64url, and its digest. ERR_UNAVAILABLE. */
 enum error_code auth_token_create(char ret_token[AUTH_TOKEN_BYTES],

@@ -40,7 +40,7 @@ static struct request *request_take(struct http *http)
     http->free_requests = request->next;
     http->free_count--;
     /* All but the inline texts, which have their lengths beside them. */
-    memset(request, 0, offsetof(struct request, principal));
+    memset(request, 0, offsetof(struct request, identity_error));
     request->principal.role = 0;
     return request;
 }

@@ -46,6 +46,9 @@ static struct digest digest_of_key(const struct request *request, const char *ke
     struct digest_state state;
     digest_init(&state);
     digest_update_i64(&state, request->principal.token_no);
+    if (request->principal.token_no == 0) {
+        digest_update(&state, request->principal.hash.bytes, sizeof(request->principal.hash.bytes));
+    }
     digest_update(&state, key, bytes);
     return digest_finish(&state);
 }

@@ -105,6 +105,7 @@ struct request {
     size_t path_bytes;
     struct request_headers headers;
     bool is_begun;
+    bool identity_is_due; /* a token of the identity provider, not looked at yet */
     bool is_handled;
     bool is_over_limit; /* of connections */
 
@@ -146,8 +147,8 @@ struct request {
     } feed;
 
     struct answer answer;
-    struct principal
-        principal; /* role 0 on public routes; from here on not cleared between requests */
+    struct error identity_error; /* what became of it; from here on not cleared between requests */
+    struct principal principal;  /* role 0 on public routes */
     char inline_target[REQUEST_TARGET_BYTES];
     char inline_decoded[REQUEST_TARGET_BYTES];
     char inline_body[REQUEST_BODY_BYTES];

@@ -15,6 +15,7 @@
 #include "server/feed.h"
 #include "server/json_arena.h"
 #include "server/notify.h"
+#include "server/oidc.h"
 #include "server/tls.h"
 
 enum {
@@ -107,6 +108,9 @@ static void signalled(struct service *service, int number)
 {
     if (number == SIGHUP) {
         reload_certificate(service);
+        if (service->oidc != NULL) {
+            oidc_reload(service->oidc);
+        }
         reload(service);
         return;
     }
@@ -115,11 +119,6 @@ static void signalled(struct service *service, int number)
         notify_send("STOPPING=1");
         http_stop(service->http);
     }
-}
-
-static void handle(struct request *request)
-{
-    request->route->handle(request);
 }
 
 /* Tokens are read by a reader of their own, before there are threads. */
@@ -135,6 +134,20 @@ static enum error_code load_tokens(struct service *service, struct error *err)
     return code;
 }
 
+static enum error_code start_oidc(struct service *service, struct error *err)
+{
+    const struct config *config = &service->config;
+    const struct oidc_settings settings = {
+        .issuer = config->oidc_issuer.text,
+        .audience = config->oidc_audience.text,
+        .jwks = config->oidc_jwks.text,
+        .name_claim = config->oidc_name_claim.text,
+        .groups_claim = config->oidc_groups_claim.text,
+        .roles = config->oidc_roles.text,
+    };
+    return settings.issuer[0] != '\0' ? oidc_create(&settings, &service->oidc, err) : ERR_OK;
+}
+
 static enum error_code start_ledger(struct service *service, struct error *err)
 {
     const struct config *config = &service->config;
@@ -146,6 +159,9 @@ static enum error_code start_ledger(struct service *service, struct error *err)
     }
     if (code == ERR_OK) {
         code = auth_create(config->token_failures_per_minute, &service->auth, err);
+    }
+    if (code == ERR_OK) {
+        code = start_oidc(service, err);
     }
     return code == ERR_OK ? load_tokens(service, err) : code;
 }
@@ -185,7 +201,7 @@ static enum error_code start_http(struct service *service, struct error *err)
         }
     }
     struct http_options options = http_options_of(service);
-    options.handle = handle;
+    options.handle = api_handle;
     options.signalled = signalled;
     return http_create(&options, &service->http, err);
 }
@@ -256,6 +272,7 @@ void service_fini(struct service *service)
     feed_destroy(service->feed);
     idempotency_destroy(service->idempotency);
     auth_destroy(service->auth);
+    oidc_destroy(service->oidc);
     metrics_destroy(service->metrics);
     ledger_close(service->ledger);
 }

@@ -22,6 +22,7 @@ struct bulk;
 struct command_slot;
 struct feed;
 struct idempotency;
+struct oidc;
 struct tls;
 
 enum { SERVICE_URL_BYTES = 1280 };
@@ -33,6 +34,7 @@ struct service {
     struct ledger *ledger;
     struct readers *readers;
     struct auth *auth;
+    struct oidc *oidc; /* NULL: no identity provider */
     struct metrics *metrics;
     struct batcher *batcher;
     struct bulk *bulk;

@@ -60,12 +60,14 @@ static bool is_word(struct span span, const char *word)
 /* "2", "2k": a count with Slurm's multipliers. */
 static bool count_read(struct span span, int64_t *ret_count)
 {
+    const char last = span.bytes > 1 ? span.at[span.bytes - 1] : '0';
     int64_t times = 1;
-    if (span.bytes > 1) {
-        const int last = tolower((unsigned char)span.at[span.bytes - 1]);
-        times = last == 'k' ? 1024 : last == 'm' ? 1024 * 1024 : 1;
-        span.bytes -= times > 1;
+    if (last == 'k' || last == 'K') {
+        times = 1024;
+    } else if (last == 'm' || last == 'M') {
+        times = INT64_C(1024) * 1024;
     }
+    span.bytes -= times > 1;
     if (!number_read(span, ret_count)) {
         return false;
     }
@@ -216,7 +218,7 @@ static bool list_count(struct span list, int64_t *ret_tasks)
     int64_t tasks = 0;
     uint8_t *seen = calloc(ARRAY_INDEX_MAX / 8 + 1, 1);
     struct span item;
-    struct range range;
+    struct range range = {0};
     bool ok = seen != NULL;
     while (ok && piece_next(&list, ",", &item)) {
         ok = range_read(item, &range);

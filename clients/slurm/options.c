@@ -280,31 +280,37 @@ bool slurm_options_take(struct slurm_options *options,
     return true;
 }
 
-/* Cuts a line into words at white space; quotes hold words together. Returns how many. */
+/* Takes the quotes out of the word at the start of `line` and ends it. Returns what follows; NULL at the end of the line. */
+static char *word_cut(char *line)
+{
+    char *to = line;
+    char quote = '\0';
+    for (; *line != '\0' && (quote != '\0' || strchr(" \t\r", *line) == NULL); line++) {
+        const bool opens = quote == '\0' && (*line == '"' || *line == '\'');
+        if (opens) {
+            quote = *line;
+        } else if (*line == quote) {
+            quote = '\0';
+        } else {
+            *to++ = *line;
+        }
+    }
+    char *rest = *line == '\0' ? NULL : line + 1;
+    *to = '\0';
+    return rest;
+}
+
+/* Cuts a line into words at white space, up to a comment; quotes hold words together. Returns how many. */
 static size_t line_cut(char *line, const char **words)
 {
     size_t count = 0;
-    while (count < SLURM_OPTIONS_WORDS_MAX) {
+    while (line != NULL && count < SLURM_OPTIONS_WORDS_MAX) {
         line += strspn(line, " \t\r");
         if (*line == '\0' || *line == '#') {
             break;
         }
         words[count++] = line;
-        char *to = line;
-        char quote = '\0';
-        for (; *line != '\0' && (quote != '\0' || strchr(" \t\r", *line) == NULL); line++) {
-            if (*line == quote || (quote == '\0' && (*line == '"' || *line == '\''))) {
-                quote = quote == '\0' ? *line : '\0';
-            } else {
-                *to++ = *line;
-            }
-        }
-        const bool is_last = *line == '\0';
-        *to = '\0';
-        if (is_last) {
-            break;
-        }
-        line++;
+        line = word_cut(line);
     }
     return count;
 }

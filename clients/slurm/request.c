@@ -310,7 +310,7 @@ static json_t *name_create(const char *text)
         return NULL;
     }
     size_t bytes = 0;
-    for (; text[bytes] != '\0' && bytes < NAME_BYTES_MAX; bytes++) {
+    for (; bytes < NAME_BYTES_MAX && text[bytes] != '\0'; bytes++) {
         if ((unsigned char)text[bytes] < 0x20 || text[bytes] == 0x7f) {
             return NULL;
         }

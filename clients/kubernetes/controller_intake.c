@@ -1,4 +1,5 @@
 /* From the watch into the store: see controller.h. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "clients/clock.h"
@@ -79,6 +80,20 @@ static json_t *relations_of(const json_t *pod)
     return relations;
 }
 
+/* The gang of a pod; NULL for none. */
+static struct gang *gang_keep(const json_t *pod, const char *namespace)
+{
+    struct gang found;
+    if (!gang_of_pod(pod, namespace, &found)) {
+        return NULL;
+    }
+    struct gang *gang = malloc(sizeof *gang);
+    if (gang != NULL) {
+        *gang = found;
+    }
+    return gang;
+}
+
 /* A new record for a pod that takes part; NULL for all others. */
 static struct pod_record *record_create(struct controller *controller,
                                         const json_t *pod,
@@ -110,6 +125,7 @@ static struct pod_record *record_create(struct controller *controller,
     record->rules = rules;
     record->resources = pod_request_json(&request);
     record->relations = relations_of(pod);
+    record->gang = rules.gang && rules.mode == NAMESPACE_GATE ? gang_keep(pod, namespace) : NULL;
     object_copy(record->qos, object_text(pod, "spec", "priorityClassName", NULL),
                 sizeof record->qos);
     return record;

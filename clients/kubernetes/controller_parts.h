@@ -135,6 +135,11 @@ bool controller_is_overdue(const struct controller *controller, const struct pod
 /* Ends pods on lost nodes, deletes those whose grace is over. Of the worker. */
 void controller_check_pods(struct controller *controller);
 
+/* ---- controller_gang.c */
+
+/* Freezes one gang that is due. Of the worker. */
+void controller_gangs(struct controller *controller);
+
 /* ---- controller_feed.c */
 
 void *controller_follow_feed(void *context);

@@ -183,6 +183,12 @@ static bool is_single(enum pod_step step)
     return step == POD_STEP_LIFT || step == POD_STEP_CORRECT;
 }
 
+/* Frozen with its gang (controller_gang.c). */
+static bool is_ganged(const struct pod_record *record, enum pod_step step)
+{
+    return step == POD_STEP_FREEZE && record->gang != NULL;
+}
+
 /* Fills the round; returns how many records have a step, due or not. The lock is held. */
 static int64_t round_fill(struct controller *controller, struct round *round)
 {
@@ -194,7 +200,8 @@ static int64_t round_fill(struct controller *controller, struct round *round)
         const bool unchecked = record->check_ms == 0 && controller_is_overdue(controller, record);
         pending += step != POD_STEP_NONE || unchecked;
         const bool due =
-            step != POD_STEP_NONE && !is_single(step) && record->retry_ms <= now_ms &&
+            step != POD_STEP_NONE && !is_single(step) && !is_ganged(record, step) &&
+            record->retry_ms <= now_ms &&
             !(wants_user(record) && (step == POD_STEP_FREEZE || step == POD_STEP_CHARGE));
         if (due && round->count < ROUND_STEPS) {
             (void)line_append(controller, round, record, step);
@@ -442,6 +449,9 @@ void *controller_work(void *context)
     while (round != NULL && !atomic_load(&controller->stopping)) {
         if (!round_run(controller, round)) {
             singles_run(controller);
+            if (is_ledger_asked(controller)) {
+                controller_gangs(controller);
+            }
             timers_run(controller);
             told_send(controller);
             wait_for_work(controller);

@@ -77,6 +77,21 @@ static struct entry **place_of(struct namespaces *namespaces, const char *name)
     return place;
 }
 
+/* When the label was written, by the API server's own record of who owns it. */
+static int64_t labelled_s(const json_t *object)
+{
+    int64_t since_s = 0;
+    size_t index;
+    json_t *entry;
+    json_array_foreach(object_get(object, "metadata", "managedFields", NULL), index, entry)
+    {
+        if (object_get(entry, "fieldsV1", "f:metadata", "f:labels", "f:" NAME_MODE, NULL) != NULL) {
+            since_s = object_time(entry, "time");
+        }
+    }
+    return since_s;
+}
+
 static struct namespace_rules rules_read(const struct namespaces *namespaces, const json_t *object)
 {
     const char *name = object_text(object, "metadata", "name", NULL);
@@ -88,6 +103,7 @@ static struct namespace_rules rules_read(const struct namespaces *namespaces, co
             rules.mode = modes[i].mode;
         }
     }
+    rules.since_s = labelled_s(object);
     rules.gang = strcmp(object_text(object, "metadata", "labels", NAME_GANG, NULL), "true") == 0;
     object_copy(rules.account, account[0] == '\0' ? name : account, sizeof rules.account);
     return rules;

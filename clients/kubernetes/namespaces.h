@@ -3,6 +3,7 @@
 #define COREHOUR_CLIENTS_KUBERNETES_NAMESPACES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <jansson.h>
 
@@ -17,6 +18,7 @@ enum namespace_mode {
 struct namespace_rules {
     enum namespace_mode mode;
     bool gang;
+    int64_t since_s;  /* when it was given its mode, in seconds since 1970; 0: not known */
     char account[64]; /* the namespace's name unless it says another */
 };
 

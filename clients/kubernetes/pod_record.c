@@ -27,7 +27,9 @@ static enum pod_step step_unheld(const struct pod_record *record)
     if (facts->end.at_s == 0) {
         return wants_freeze(record) ? POD_STEP_FREEZE : POD_STEP_NONE;
     }
-    return facts->placed ? POD_STEP_CHARGE : POD_STEP_NONE;
+    /* What ended before its namespace took part is nobody's business. */
+    return facts->placed && facts->end.at_s >= record->rules.since_s ? POD_STEP_CHARGE
+                                                                     : POD_STEP_NONE;
 }
 
 /* Of a pod with a hold that has not started. */
@@ -88,6 +90,7 @@ static void record_destroy(struct pod_record *record)
     json_decref(record->resources);
     json_decref(record->allocated);
     json_decref(record->relations);
+    free(record->gang);
     free(record);
 }
 

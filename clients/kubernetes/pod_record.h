@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include "clients/kubernetes/gang.h"
 #include "clients/kubernetes/namespaces.h"
 #include "clients/kubernetes/people.h"
 #include "clients/kubernetes/pod_facts.h"
@@ -46,6 +47,7 @@ struct pod_record {
     json_t *resources; /* as asked; owned */
     json_t *allocated; /* as given where that is not as asked; owned, or NULL */
     json_t *relations; /* of the Pod: what people_find needs; owned, or NULL */
+    struct gang *gang; /* where the namespace freezes gangs together; owned, or NULL */
     enum pod_hold hold;
     bool frozen_here;  /* the controller has sent the freeze: what follows is a bind */
     bool conflict;     /* the ledger has another end: correct it */

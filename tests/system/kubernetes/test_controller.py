@@ -149,6 +149,19 @@ class Controller(unittest.TestCase):
         ended = w.seconds(hold["runs"][0]["ended_at"])
         self.assertTrue(self.now <= ended <= time.time(), hold)
 
+    def test_what_ended_before_its_namespace_took_part_is_not_charged(self):
+        entry = {"manager": "kubectl", "fieldsV1": {"f:metadata": {"f:labels": {"f:corehour.io/mode": {}}}}}
+        space = {"name": "team-a", "labels": {"corehour.io/mode": "observe"}}
+        space["managedFields"] = [{**entry, "time": w.at(self.now - 100)}]
+        self.api.put("namespaces", {"kind": "Namespace", "metadata": space})
+        for name, end in (("old", 200), ("new", 50)):
+            item = l.pod(name, name)
+            self.api.put("pods", l.end_pod(l.run_pod(item, self.now - 300), self.now - end))
+        agent = self.lab.agent()
+        self.hold("new", state="settled", used_mcs=250 * l.GPU)
+        agent.settle_down()
+        self.assertIsNone(self.lab.hold("old"))
+
     def test_namespaces_that_do_not_take_part_are_not_touched(self):
         agent = self.lab.agent()
         self.api.namespace("free")
@@ -200,6 +213,36 @@ class Controller(unittest.TestCase):
         self.assertIn("corehour.io/freeze", self.gates_of("never"))
         self.api.remove("pods", "team-b", "second")
         self.hold("second", state="released", frozen_mcs=0)
+
+    def test_the_pods_of_a_job_are_frozen_together_or_not_at_all(self):
+        self.api.namespace("team-b", "gate", **{"corehour.io/gang": "true"})
+        self.lab.daemon.ok("PUT", "/v1/projects/team-b/caps/gpus", {"limit": 4})
+        agent = self.lab.agent()
+        agent.settle_down()
+
+        def member(job, index, gpus=1):
+            item = self.gated(f"{job}-{index}", gpus)
+            owner = {"apiVersion": "batch/v1", "kind": "Job", "name": job, "uid": f"uid-{job}", "controller": True}
+            item["metadata"]["ownerReferences"] = [owner]
+            return item
+
+        for job, size in (("three", 3), ("five", 5)):
+            metadata = {"name": job, "namespace": "team-b", "uid": f"uid-{job}"}
+            self.api.put("jobs", {"kind": "Job", "apiVersion": "batch/v1", "metadata": metadata, "spec": {"parallelism": size, "template": {}}})
+        for index in range(2):
+            self.api.put("pods", member("three", index))
+        agent.until(lambda m: len(self.api.events("CorehourGang")) >= 2)
+        self.assertIn("2 of 3 pods", self.api.events("CorehourGang")[0]["message"])
+        self.assertEqual(self.lab.holds(), {})
+        self.api.put("pods", member("three", 2))
+        for index in range(3):
+            self.hold(f"three-{index}", state="frozen")
+            agent.until(lambda m: self.gates_of(f"three-{index}") == ["a/b"])
+        for index in range(5):
+            self.api.put("pods", member("five", index))
+        agent.until(lambda m: self.api.events("CorehourInsufficient"))
+        self.assertEqual(len(self.lab.holds()), 3, "nothing of the gang that does not fit")
+        self.assertIn("corehour.io/freeze", self.gates_of("five-0"))
 
     def test_gated_pods_wait_for_a_ledger_that_is_down(self):
         agent = self.lab.agent()

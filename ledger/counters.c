@@ -161,6 +161,9 @@ static void add_usage(struct ledger *ledger, const struct usage_delta *delta)
     usage->mgs += delta->mgs;
     usage->waived_mcs += delta->waived_mcs;
     usage->runs += delta->runs;
+    if ((ledger->view.hold.flags & FLAG_UNFROZEN) != 0) {
+        usage->unfrozen_mcs += delta->used_mcs;
+    }
 }
 
 void counters_add(struct ledger *ledger)

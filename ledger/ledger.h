@@ -384,7 +384,8 @@ struct report_row {
     int64_t mgs;
     int64_t waived_mcs;
     int64_t runs;
-    int64_t cost_micro; /* 1e-6 of the currency, each finest row rounded half up (SPEC 7.5) */
+    int64_t unfrozen_mcs; /* of used_mcs, what had no freeze */
+    int64_t cost_micro;   /* 1e-6 of the currency, each finest row rounded half up (SPEC 7.5) */
     bool cost_known;
     int64_t card_version; /* where it is a column, */
     int64_t price_micro;  /* with its price per core-hour, -1: none */
@@ -403,6 +404,12 @@ enum error_code ledger_report_usage(struct ledger_reader *reader,
                                     report_row_fn row,
                                     void *context,
                                     struct error *err);
+
+/* Where the periods of a root are cut. */
+enum error_code ledger_read_calendar(struct ledger_reader *reader,
+                                     const struct node *root,
+                                     struct calendar *ret_calendar,
+                                     struct error *err);
 
 /* Takes a part of a text that is written as it is made. */
 typedef bool (*ledger_bytes_fn)(void *context, const void *bytes, size_t length_bytes);

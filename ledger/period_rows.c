@@ -18,7 +18,7 @@ enum { PART_BYTES = 64 * 1024, LINE_BYTES = 4096 };
 
 #define HEADER                                                                        \
     "day,dims,project,member,cluster,card,partition,qos,gpu_model,path,kind,outcome," \
-    "period,used_mcs,mgs,waived_mcs,runs,cost_micro,currency\r\n"
+    "period,used_mcs,mgs,waived_mcs,runs,unfrozen_mcs,cost_micro,currency\r\n"
 
 /* What a dims_no stands for, as it is written. */
 struct dims_columns {
@@ -162,11 +162,13 @@ static bool add_row(void *context, const void *record)
     char day[CALENDAR_DAY_TEXT_BYTES];
     char period[CALENDAR_MONTH_TEXT_BYTES];
     struct buffer *part = &canonical->part;
-    (void)buffer_printf(
-        part, "%s,%s,%" PRId64 ",%" PRId64 ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",",
-        calendar_format_day((int32_t)usage->day, day), columns->text, usage->kind, usage->outcome,
-        calendar_format_month((int32_t)usage->period, period), usage->used_mcs, usage->mgs,
-        usage->waived_mcs, usage->runs);
+    (void)buffer_printf(part,
+                        "%s,%s,%" PRId64 ",%" PRId64 ",%s,%" PRId64 ",%" PRId64 ",%" PRId64
+                        ",%" PRId64 ",%" PRId64 ",",
+                        calendar_format_day((int32_t)usage->day, day), columns->text, usage->kind,
+                        usage->outcome, calendar_format_month((int32_t)usage->period, period),
+                        usage->used_mcs, usage->mgs, usage->waived_mcs, usage->runs,
+                        usage->unfrozen_mcs);
     if (columns->price_micro >= 0) {
         (void)buffer_printf(part, "%" PRId64,
                             report_cost_micro(usage->used_mcs, columns->price_micro));

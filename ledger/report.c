@@ -38,6 +38,7 @@ struct group {
     int64_t mgs;
     int64_t waived_mcs;
     int64_t runs;
+    int64_t unfrozen_mcs;
     int64_t cost_micro;
 };
 
@@ -267,7 +268,8 @@ static bool add_to_group(struct report *report, struct group *group, const struc
     bool fits = i64_add(group->used_mcs, usage->used_mcs, &group->used_mcs) &&
                 i64_add(group->mgs, usage->mgs, &group->mgs) &&
                 i64_add(group->waived_mcs, usage->waived_mcs, &group->waived_mcs) &&
-                i64_add(group->runs, usage->runs, &group->runs);
+                i64_add(group->runs, usage->runs, &group->runs) &&
+                i64_add(group->unfrozen_mcs, usage->unfrozen_mcs, &group->unfrozen_mcs);
     return fits ? true
                 : fail(report, error_set(report->err, ERR_INTERNAL,
                                          "a sum of the report leaves what can be counted"));
@@ -367,6 +369,7 @@ static void show(const struct group *group, struct report_row *row)
     row->mgs = group->mgs;
     row->waived_mcs = group->waived_mcs;
     row->runs = group->runs;
+    row->unfrozen_mcs = group->unfrozen_mcs;
     row->cost_micro = group->cost_micro;
     row->cost_known = group->key.texts[CURRENCY][0] != '\0';
     row->card_version = group->key.card_version;

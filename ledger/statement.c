@@ -259,3 +259,16 @@ enum error_code ledger_read_still_open(struct ledger_reader *reader,
     }
     return code == ERR_OK ? search.code : code;
 }
+
+enum error_code ledger_read_calendar(struct ledger_reader *reader,
+                                     const struct node *root,
+                                     struct calendar *ret_calendar,
+                                     struct error *err)
+{
+    const struct root_time *time;
+    enum error_code code = reader_time(reader, root, 0, &time, err);
+    if (code == ERR_OK) {
+        *ret_calendar = time->calendar;
+    }
+    return code;
+}

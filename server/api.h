@@ -7,6 +7,7 @@
 #ifndef SERVER_API_H
 #define SERVER_API_H
 
+#include "server/decode_shapes.h"
 #include "server/request.h"
 #include "server/service.h"
 
@@ -90,6 +91,20 @@ void api_list_tokens(struct request *request);
 void api_list_unattributed(struct request *request);
 void api_report_usage(struct request *request);
 void api_read_journal(struct request *request);
+void api_report_statement(struct request *request);
+
+/* api_periods.c: closed months. */
+void api_list_periods(struct request *request);
+void api_get_period(struct request *request);
+void api_period_rows(struct request *request);
+enum error_code api_place_period(struct request *request,
+                                 struct command *command,
+                                 struct error *err);
+void api_read_closed(struct request *request, struct ledger_reader *reader);
+
+/* What files and answers call kinds of usage and outcomes. */
+extern const struct decode_choice choices_usage_kind[];
+const char *api_outcome_name(enum outcome outcome);
 
 /* api_audit.c: changes by people. */
 void api_list_audit(struct request *request);

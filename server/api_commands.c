@@ -410,6 +410,9 @@ static bool answer_command(struct request *request)
     if (slot->result.error.code == ERR_OK && !command->dry_run) {
         idempotency_keep(request->service->idempotency, &slot->key);
     }
+    if (request->answer.is_ready) {
+        return true; /* written by row->read */
+    }
     if (!api_is_answer(command, &slot->result)) {
         request_refuse_quota(request, &slot->result.error, slot->result.refusal);
     } else if (request->row->encode == NULL) {
@@ -456,6 +459,12 @@ static void command_done(struct batch_item *item)
         read = explain;
     } else if (slot->result.error.code == ERR_OK && is_about_tokens(slot_command(slot))) {
         read = reload_tokens;
+    }
+    const bool is_long = read == NULL && slot->result.error.code == ERR_OK &&
+                         request->row->read != NULL &&
+                         request_read_long(request, request->row->read, &err) == ERR_OK;
+    if (is_long) {
+        return;
     }
     if (read == NULL || request_read(request, read, &err) != ERR_OK) {
         http_finish_later(request->http,

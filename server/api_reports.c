@@ -1,4 +1,7 @@
-/* The usage report and the journal: the ledger's rows as JSON and NDJSON, on a reader thread. */
+/*
+ * The usage report: the ledger's groups as JSON, CSV, a workbook or FOCUS, on the thread for reports. Each
+ * row is written as it comes, so that a report of any length takes no more memory than a short one.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,11 +9,11 @@
 
 #include "ledger/base/amount.h"
 #include "ledger/base/calendar.h"
-#include "ledger/base/cleanup.h"
-#include "ledger/base/text.h"
 #include "server/api.h"
 #include "server/decode_shapes.h"
 #include "server/encode.h"
+#include "server/export.h"
+#include "server/focus.h"
 #include "server/page.h"
 #include "server/rights.h"
 
@@ -30,12 +33,17 @@ static const struct decode_choice report_columns[] = {
     {NULL, 0},
 };
 
-static const struct decode_choice usage_kinds[] = {
+const struct decode_choice choices_usage_kind[] = {
     {"usage", USAGE_USAGE},
     {"correction", USAGE_CORRECTION},
     {"refund", USAGE_REFUND},
     {"waived", USAGE_WAIVED},
     {NULL, 0},
+};
+
+static const struct decode_choice formats[] = {
+    {"json", FORMAT_JSON},   {"csv", FORMAT_CSV}, {"xlsx", FORMAT_XLSX},
+    {"focus", FORMAT_FOCUS}, {NULL, 0},
 };
 
 static enum error_code read_group_by(const char *text, uint32_t *ret_columns, struct error *err)
@@ -85,7 +93,22 @@ static enum error_code read_day(const char *text,
     return ERR_OK;
 }
 
-/* month, or from and to in days. */
+/* from and to as months, to exclusive. ERR_INVALID_FIELD for any other form. */
+static enum error_code read_months(const char *from,
+                                   const char *to,
+                                   struct report_query *query,
+                                   struct error *err)
+{
+    struct report_query last;
+    enum error_code code = read_month(from, query, err);
+    code = code == ERR_OK ? read_month(to, &last, err) : code;
+    if (code == ERR_OK) {
+        query->to = last.from;
+    }
+    return code;
+}
+
+/* month, or from and to in days or in months; to is behind the last. */
 static enum error_code read_span(const struct request *request,
                                  struct report_query *query,
                                  struct error *err)
@@ -99,52 +122,93 @@ static enum error_code read_span(const struct request *request,
     if (month != NULL || from == NULL || to == NULL) {
         return error_set_field(err, ERR_INVALID_FIELD, "month", "give month, or from and to");
     }
-    query->by_days = true;
-    enum error_code code = read_day(from, "from", &query->from, err);
-    code = code == ERR_OK ? read_day(to, "to", &query->to, err) : code;
+    query->by_days = strlen(from) >= CALENDAR_DAY_TEXT_BYTES - 1;
+    enum error_code code;
+    if (query->by_days) {
+        code = read_day(from, "from", &query->from, err);
+        code = code == ERR_OK ? read_day(to, "to", &query->to, err) : code;
+    } else {
+        code = read_months(from, to, query, err);
+    }
     if (code == ERR_OK && query->to <= query->from) {
-        code = error_set_field(err, ERR_INVALID_FIELD, "to", "the day after the last, behind from");
+        code = error_set_field(err, ERR_INVALID_FIELD, "to",
+                               "the day or month after the last, behind from");
     }
     query->to--;
     return code;
 }
 
-static enum error_code read_report_query(const struct request *request,
-                                         struct ledger_reader *reader,
-                                         struct rights *rights,
-                                         struct report_query *query,
-                                         struct error *err)
+static enum error_code read_root(const char *name,
+                                 struct ledger_reader *reader,
+                                 struct rights *rights,
+                                 struct usage_report *report,
+                                 struct error *err)
 {
-    const char *format = request_query(request, QUERY_FORMAT);
-    if (format != NULL && strcmp(format, "json") != 0) {
-        return error_set_field(err, ERR_INVALID_FIELD, "format", "json is what there is");
-    }
-    const char *root = request_query(request, QUERY_ROOT);
-    if (root == NULL) {
-        return error_set_field(err, ERR_INVALID_FIELD, "root", "required");
-    }
-    enum error_code code = read_span(request, query, err);
+    enum error_code code =
+        ledger_read_node(reader, NODE_ORGANIZATION, name, "", &report->root, err);
     if (code == ERR_OK) {
-        code = read_group_by(request_query(request, QUERY_GROUP_BY), &query->group_by, err);
-    }
-    struct node node = {0};
-    if (code == ERR_OK) {
-        code = ledger_read_node(reader, NODE_ORGANIZATION, root, "", &node, err);
-    }
-    if (code == ERR_OK) {
-        code = rights_narrow(rights, &node, &query->below_no, err);
+        code = rights_narrow(rights, &report->root, &report->query.below_no, err);
     }
     if (code == ERR_NOT_FOUND) {
-        code = error_set(err, code, "no root %s", root);
+        return error_set(err, code, "no root %s", name);
     }
-    if (code == ERR_OK && node.root_no != node.node_no) {
-        code = error_set_field(err, ERR_INVALID_FIELD, "root", "%s is not a root", root);
+    if (code == ERR_OK && report->root.root_no != report->root.node_no) {
+        return error_set_field(err, ERR_INVALID_FIELD, "root", "%s is not a root", name);
     }
-    query->root_no = code == ERR_OK ? node.node_no : 0;
+    report->query.root_no = report->root.node_no;
     return code;
 }
 
+static enum error_code read_format(const struct request *request,
+                                   struct usage_report *report,
+                                   struct error *err)
+{
+    const char *format = request_query(request, QUERY_FORMAT);
+    const char *version = request_query(request, QUERY_FOCUS_VERSION);
+    const struct decode_choice *choice = formats;
+    while (format != NULL && choice->name != NULL && strcmp(choice->name, format) != 0) {
+        choice++;
+    }
+    if (choice->name == NULL) {
+        return error_set_field(err, ERR_INVALID_FIELD, "format",
+                               "neither json, csv, xlsx nor focus");
+    }
+    report->format = (enum report_format)choice->value;
+    const bool is_old = version != NULL && strcmp(version, "1.2") == 0;
+    if (version != NULL && !is_old && strcmp(version, "1.4") != 0) {
+        return error_set_field(err, ERR_INVALID_FIELD, "focus_version", "neither 1.4 nor 1.2");
+    }
+    report->focus_version = is_old ? FOCUS_1_2 : FOCUS_1_4;
+    return ERR_OK;
+}
+
+static enum error_code read_report_query(const struct request *request,
+                                         struct ledger_reader *reader,
+                                         struct usage_report *report,
+                                         struct error *err)
+{
+    struct rights rights;
+    const char *root = request_query(request, QUERY_ROOT);
+    enum error_code code = rights_begin(&request->principal, reader, &rights, err);
+    if (code == ERR_OK) {
+        code = read_format(request, report, err);
+    }
+    if (code == ERR_OK && root == NULL) {
+        code = error_set_field(err, ERR_INVALID_FIELD, "root", "required");
+    }
+    if (code == ERR_OK) {
+        code = read_span(request, &report->query, err);
+    }
+    if (code == ERR_OK) {
+        code = read_group_by(request_query(request, QUERY_GROUP_BY), &report->query.group_by, err);
+    }
+    return code == ERR_OK ? read_root(root, reader, &rights, report, err) : code;
+}
+
+/* ---- JSON */
+
 struct usage_page {
+    struct request *request;
     struct json_out *out;
     uint32_t group_by;
     int64_t skip;
@@ -218,254 +282,217 @@ static bool write_usage_row(void *context, const struct report_row *row)
     write_columns(out, page->group_by, row);
     json_out_text(out, "month", calendar_format_month((int32_t)row->month, text));
     json_out_text(out, "period", calendar_format_month((int32_t)row->period, text));
-    json_out_text(out, "kind", decode_choice_name(usage_kinds, (int)row->kind));
+    json_out_text(out, "kind", decode_choice_name(choices_usage_kind, (int)row->kind));
     json_out_amount(out, "used", row->used_mcs);
     json_out_amount(out, "waived", row->waived_mcs);
+    json_out_amount(out, "unfrozen", row->unfrozen_mcs);
     write_gpu_hours(out, row->mgs);
     json_out_integer(out, "runs", row->runs);
     write_cost(out, row);
     json_out_object_close(out);
-    return true;
+    return request_answer_spill(page->request);
 }
 
-static enum error_code write_usage(struct request *request,
-                                   struct ledger_reader *reader,
-                                   struct json_out *out,
-                                   struct error *err)
+static enum error_code write_json(struct request *request,
+                                  struct ledger_reader *reader,
+                                  const struct usage_report *report,
+                                  struct error *err)
 {
     struct page page;
-    struct rights rights;
-    struct report_query query = {0};
-    enum error_code code = page_begin(request, "usage", &page, err);
-    if (code == ERR_OK) {
-        code = rights_begin(&request->principal, reader, &rights, err);
-    }
-    if (code == ERR_OK) {
-        code = read_report_query(request, reader, &rights, &query, err);
-    }
+    struct json_out out;
+    const enum error_code code = page_begin(request, "usage", &page, err);
     if (code != ERR_OK) {
         return code;
     }
     const bool is_paged = request_query(request, QUERY_PAGE_SIZE) != NULL || page.from > 0;
     struct usage_page rows = {
-        .out = out,
-        .group_by = query.group_by,
+        .request = request,
+        .out = &out,
+        .group_by = report->query.group_by,
         .skip = page.from,
-        .left = is_paged ? page.size : LIMIT_REPORT_GROUPS,
+        .left = is_paged ? page.size : INT64_MAX,
     };
-    json_out_array_open(out, "rows");
-    code = ledger_report_usage(reader, &query, write_usage_row, &rows, err);
-    json_out_array_close(out);
-    page_write_next(out, "usage", rows.has_more ? rows.position : 0);
-    return code;
+    request_answer_begin(request, 200, &out);
+    json_out_object_open(&out, NULL);
+    json_out_array_open(&out, "rows");
+    const enum error_code read =
+        ledger_report_usage(reader, &report->query, write_usage_row, &rows, err);
+    json_out_array_close(&out);
+    page_write_next(&out, "usage", rows.has_more ? rows.position : 0);
+    json_out_object_close(&out);
+    if (read == ERR_OK) {
+        request_answer_end(request);
+    }
+    return read;
 }
 
-void api_report_usage(struct request *request)
-{
-    request_answer_by_reading(request, write_usage);
-}
+/* ---- CSV and workbooks */
 
-/* ---- journal */
+enum { USAGE_COLUMNS = 22 };
 
-enum {
-    JOURNAL_ENTRIES = 10000, /* of one answer; the next begins after its last seq */
-    JOURNAL_GATHERED = 512,
-    JOURNAL_CACHE = 256,
+/* Every column that a table may have; group_by chooses among the first. */
+static const struct usage_column {
+    struct export_column column;
+    uint32_t bit;  /* 0: always there */
+    size_t offset; /* of a text in struct report_row; else 0 */
+} usage_columns[USAGE_COLUMNS] = {
+    {{"month", EXPORT_TEXT, false}, 0, 0},
+    {{"day", EXPORT_TEXT, false}, REPORT_DAY, 0},
+    {{"organization", EXPORT_TEXT, false},
+     REPORT_ORGANIZATION,
+     offsetof(struct report_row, organization)},
+    {{"project", EXPORT_TEXT, false}, REPORT_PROJECT, offsetof(struct report_row, project)},
+    {{"user", EXPORT_TEXT, false}, REPORT_USER, offsetof(struct report_row, user)},
+    {{"cluster", EXPORT_TEXT, false}, REPORT_CLUSTER, offsetof(struct report_row, cluster)},
+    {{"partition", EXPORT_TEXT, false}, REPORT_PARTITION, offsetof(struct report_row, partition)},
+    {{"qos", EXPORT_TEXT, false}, REPORT_QOS, offsetof(struct report_row, qos)},
+    {{"gpu_model", EXPORT_TEXT, false}, REPORT_GPU_MODEL, offsetof(struct report_row, gpu_model)},
+    {{"outcome", EXPORT_TEXT, false}, REPORT_OUTCOME, 0},
+    {{"period", EXPORT_TEXT, false}, 0, 0},
+    {{"kind", EXPORT_TEXT, false}, 0, 0},
+    {{"used_mcs", EXPORT_INTEGER, true}, 0, 0},
+    {{"used_core_hours", EXPORT_HOURS, true}, 0, 0},
+    {{"waived_mcs", EXPORT_INTEGER, true}, 0, 0},
+    {{"waived_core_hours", EXPORT_HOURS, true}, 0, 0},
+    {{"unfrozen_mcs", EXPORT_INTEGER, true}, 0, 0},
+    {{"mgs", EXPORT_INTEGER, true}, 0, 0},
+    {{"gpu_hours", EXPORT_HOURS, true}, 0, 0},
+    {{"runs", EXPORT_INTEGER, true}, 0, 0},
+    {{"cost", EXPORT_MONEY, true}, 0, 0},
+    {{"currency", EXPORT_TEXT, false}, 0, offsetof(struct report_row, currency)},
 };
 
-static const char *const entry_kinds[ENTRY__COUNT] = {
-    [ENTRY_GRANT] = "grant",       [ENTRY_TRANSFER] = "transfer",
-    [ENTRY_WITHDRAW] = "withdraw", [ENTRY_EXPIRE_GRANT] = "expire_grant",
-    [ENTRY_FREEZE] = "freeze",     [ENTRY_UNFREEZE] = "unfreeze",
-    [ENTRY_CHARGE] = "charge",     [ENTRY_UNCHARGE] = "uncharge",
-    [ENTRY_REFUND] = "refund",     [ENTRY_CORRECT] = "correct",
-    [ENTRY_REPAY] = "repay",
-};
-
-static const char *const part_names[] = {
-    [PART_ISSUED] = "issued", [PART_AVAILABLE] = "available", [PART_FROZEN] = "frozen",
-    [PART_USED] = "used",     [PART_EXPIRED] = "expired",
-};
-
-/* Ids of grants and holds by number: entries that are near each other name the same ones. */
-struct id_cache {
-    struct {
-        int64_t number;
-        char id[RECORD_ID_BYTES];
-    } rows[JOURNAL_CACHE];
-};
-
-struct journal_room {
-    struct entry entries[JOURNAL_GATHERED];
+struct usage_table {
+    struct export *export;
+    size_t chosen[USAGE_COLUMNS]; /* of usage_columns */
     size_t count;
-    struct id_cache grants;
-    struct id_cache holds;
+    struct export_column columns[USAGE_COLUMNS];
+    enum error_code code;
+    struct error *err;
 };
 
-static bool gather_entry(void *context, const void *record)
+static void choose_columns(struct usage_table *table, uint32_t group_by)
 {
-    struct journal_room *room = context;
-    room->entries[room->count++] = *(const struct entry *)record;
-    return room->count < JOURNAL_GATHERED;
-}
-
-static const char *grant_id(struct journal_room *room, struct ledger_reader *reader, int64_t number)
-{
-    const size_t row = (size_t)number % JOURNAL_CACHE;
-    struct grant grant;
-    if (room->grants.rows[row].number != number) {
-        const bool is_known = ledger_read_grant(reader, number, &grant, NULL) == ERR_OK;
-        const char *id = !is_known                       ? ""
-                         : grant.kind == GRANT_OVERDRAFT ? "overdraft"
-                         : grant.kind == GRANT_ENDLESS   ? "unlimited"
-                                                         : grant.id;
-        (void)snprintf(room->grants.rows[row].id, RECORD_ID_BYTES, "%s", id);
-        room->grants.rows[row].number = number;
-    }
-    return room->grants.rows[row].id;
-}
-
-static const char *hold_id(struct journal_room *room, struct ledger_reader *reader, int64_t number)
-{
-    const size_t row = (size_t)number % JOURNAL_CACHE;
-    struct ledger_hold hold;
-    if (room->holds.rows[row].number != number) {
-        const bool is_known = ledger_read_hold_no(reader, number, &hold, NULL) == ERR_OK;
-        (void)snprintf(room->holds.rows[row].id, RECORD_ID_BYTES, "%s",
-                       is_known ? hold.hold.id : "");
-        room->holds.rows[row].number = number;
-    }
-    return room->holds.rows[row].id;
-}
-
-static void write_account(struct json_out *out,
-                          const char *side,
-                          enum account_part part,
-                          const char *grant)
-{
-    char key[16];
-    json_out_text(out, side, part_names[part]);
-    if (part != PART_ISSUED) {
-        (void)snprintf(key, sizeof(key), "%s_grant", side);
-        json_out_text_or_null(out, key, grant);
-    }
-}
-
-static void write_entry(struct json_out *out,
-                        struct journal_room *room,
-                        struct ledger_reader *reader,
-                        const struct entry *entry)
-{
-    char text[CALENDAR_MONTH_TEXT_BYTES];
-    json_out_object_open(out, NULL);
-    json_out_integer(out, "seq", entry->seq);
-    json_out_time_ms(out, "at", entry->at_ms);
-    json_out_text(out, "kind", entry_kinds[entry->kind]);
-    write_account(out, "from", entry->from_part,
-                  entry->from_part == PART_ISSUED ? ""
-                                                  : grant_id(room, reader, entry->from_grant_no));
-    write_account(out, "to", entry->to_part,
-                  entry->to_part == PART_ISSUED ? "" : grant_id(room, reader, entry->to_grant_no));
-    json_out_amount(out, "amount", entry->amount_mcs);
-    if (entry->hold_no != 0) {
-        json_out_text(out, "hold", hold_id(room, reader, entry->hold_no));
-    }
-    if (entry->hold_no != 0 && entry->task >= 0) { /* -1: all tasks that share one state */
-        json_out_integer(out, "task", entry->task);
-        json_out_integer(out, "attempt", entry->attempt);
-    }
-    json_out_text(out, "month", calendar_format_month((int32_t)entry->month, text));
-    json_out_text(out, "period", calendar_format_month((int32_t)entry->period, text));
-    json_out_object_close(out);
-    (void)buffer_append_byte(out->buffer, '\n');
-    out->needs_comma = false;
-}
-
-static enum error_code write_entries(struct json_out *out,
-                                     struct ledger_reader *reader,
-                                     int64_t root_no,
-                                     int64_t after,
-                                     struct error *err)
-{
-    CLEANUP(cleanup_free) struct journal_room *room = calloc(1, sizeof(*room));
-    if (room == NULL) {
-        return error_set(err, ERR_UNAVAILABLE, "out of memory");
-    }
-    for (int written = 0; written < JOURNAL_ENTRIES; written += JOURNAL_GATHERED) {
-        const struct select_args args = {.n = {root_no, after}, .limit = JOURNAL_GATHERED};
-        room->count = 0;
-        const enum error_code code =
-            ledger_read_list(reader, SELECT_ENTRIES, &args, gather_entry, room, err);
-        if (code != ERR_OK) {
-            return code;
-        }
-        for (size_t i = 0; i < room->count; i++) {
-            write_entry(out, room, reader, &room->entries[i]);
-            after = room->entries[i].seq;
-        }
-        if (room->count < JOURNAL_GATHERED) {
-            break;
+    for (size_t i = 0; i < USAGE_COLUMNS; i++) {
+        if (usage_columns[i].bit == 0 || (usage_columns[i].bit & group_by) != 0) {
+            table->chosen[table->count] = i;
+            table->columns[table->count++] = usage_columns[i].column;
         }
     }
-    return ERR_OK;
 }
 
-static enum error_code find_journal(const struct request *request,
+const char *api_outcome_name(enum outcome outcome)
+{
+    const char *name = decode_choice_name(choices_outcome, (int)outcome);
+    return name != NULL ? name : "running";
+}
+
+/* The row in all columns; texts live as long as the three buffers. */
+struct usage_texts {
+    char month[CALENDAR_MONTH_TEXT_BYTES];
+    char period[CALENDAR_MONTH_TEXT_BYTES];
+    char day[CALENDAR_DAY_TEXT_BYTES];
+};
+
+static void fill_values(const struct report_row *row,
+                        struct usage_texts *texts,
+                        struct export_value values[USAGE_COLUMNS])
+{
+    const struct export_value all[USAGE_COLUMNS] = {
+        [0] = {.text = calendar_format_month((int32_t)row->month, texts->month)},
+        [1] = {.text = calendar_format_day((int32_t)row->day, texts->day)},
+        [9] = {.text = api_outcome_name(row->outcome)},
+        [10] = {.text = calendar_format_month((int32_t)row->period, texts->period)},
+        [11] = {.text = decode_choice_name(choices_usage_kind, (int)row->kind)},
+        [12] = {.number = row->used_mcs},
+        [13] = {.number = row->used_mcs},
+        [14] = {.number = row->waived_mcs},
+        [15] = {.number = row->waived_mcs},
+        [16] = {.number = row->unfrozen_mcs},
+        [17] = {.number = row->mgs},
+        [18] = {.number = row->mgs},
+        [19] = {.number = row->runs},
+        [20] = {.number = row->cost_micro, .is_null = !row->cost_known},
+    };
+    memcpy(values, all, sizeof(all));
+    for (size_t i = 0; i < USAGE_COLUMNS; i++) {
+        if (usage_columns[i].column.kind == EXPORT_TEXT && values[i].text == NULL) {
+            values[i].text = (const char *)row + usage_columns[i].offset;
+        }
+    }
+}
+
+static bool write_table_row(void *context, const struct report_row *row)
+{
+    struct usage_table *table = context;
+    struct usage_texts texts;
+    struct export_value all[USAGE_COLUMNS];
+    struct export_value values[USAGE_COLUMNS];
+    fill_values(row, &texts, all);
+    for (size_t i = 0; i < table->count; i++) {
+        values[i] = all[table->chosen[i]];
+    }
+    table->code = export_row(table->export, values, table->err);
+    return table->code == ERR_OK;
+}
+
+static enum error_code write_table(struct request *request,
+                                   struct ledger_reader *reader,
+                                   const struct usage_report *report,
+                                   struct error *err)
+{
+    struct usage_table table = {.err = err};
+    choose_columns(&table, report->query.group_by);
+    enum error_code code =
+        export_begin(request, report->format == FORMAT_CSV ? EXPORT_CSV : EXPORT_XLSX,
+                     table.columns, table.count, (int)table.count - 1, &table.export, err);
+    if (code != ERR_OK) {
+        return code;
+    }
+    code = ledger_report_usage(reader, &report->query, write_table_row, &table, err);
+    code = code == ERR_OK ? table.code : code;
+    if (code != ERR_OK) {
+        export_destroy(table.export);
+        return code;
+    }
+    return export_end(table.export, err);
+}
+
+/* ---- the route */
+
+static enum error_code write_report(struct request *request,
                                     struct ledger_reader *reader,
-                                    struct node *ret_root,
-                                    int64_t *ret_after,
+                                    const struct usage_report *report,
                                     struct error *err)
 {
-    const char *root = request_query(request, QUERY_ROOT);
-    if (root == NULL || !text_is_node_name(root)) {
-        return error_set_field(err, ERR_MALFORMED, "root", "name the root whose journal is wanted");
+    switch (report->format) {
+    case FORMAT_JSON:
+        return write_json(request, reader, report, err);
+    case FORMAT_CSV:
+    case FORMAT_XLSX:
+        return write_table(request, reader, report, err);
+    case FORMAT_FOCUS:
+        break;
     }
-    enum error_code code = request_query_integer(
-        request, &(struct query_integer){QUERY_AFTER, 0, INT64_MAX, 0}, ret_after, err);
-    struct rights rights;
-    if (code == ERR_OK) {
-        code = rights_begin(&request->principal, reader, &rights, err);
-    }
-    if (code == ERR_OK) {
-        code = ledger_read_node(reader, NODE_ORGANIZATION, root, "", ret_root, err);
-    }
-    if (code == ERR_OK) {
-        code = rights_see_node(&rights, ret_root, root, err);
-    }
-    if (code == ERR_NOT_FOUND || (code == ERR_OK && ret_root->root_no != ret_root->node_no)) {
-        code = error_set(err, ERR_NOT_FOUND, "no root %s", root);
-    }
-    return code;
+    return focus_write(request, reader, report, err);
 }
 
-/* Not one object but a line an entry: begins and ends its own snapshot. */
-static void read_journal(struct request *request, struct ledger_reader *reader)
+static void read_usage(struct request *request, struct ledger_reader *reader)
 {
     struct error err;
-    struct json_out out;
-    struct node root;
-    int64_t after;
+    struct usage_report report = {.format = FORMAT_JSON};
     enum error_code code = ledger_reader_begin(reader, &err);
     if (code == ERR_OK) {
-        request_answer_begin(request, 200, &out);
-        request->answer.content_type = "application/x-ndjson";
-        code = find_journal(request, reader, &root, &after, &err);
-        code = code == ERR_OK ? write_entries(&out, reader, root.node_no, after, &err) : code;
+        code = read_report_query(request, reader, &report, &err);
+        code = code == ERR_OK ? write_report(request, reader, &report, &err) : code;
         ledger_reader_end(reader);
     }
     if (code != ERR_OK) {
         request_refuse(request, &err);
-        return;
     }
-    request_answer_end(request);
 }
 
-void api_read_journal(struct request *request)
+void api_report_usage(struct request *request)
 {
-    struct error err;
-    request->is_pending = true;
-    if (request_read(request, read_journal, &err) != ERR_OK) {
-        request->is_pending = false;
-        request_refuse(request, &err);
-    }
+    request_answer_by_report(request, read_usage);
 }

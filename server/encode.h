@@ -49,6 +49,11 @@ void encode_withdraw_answer(struct json_out *out,
                             const struct command *command,
                             const struct ledger_result *result);
 
+/** A closed month as its close answers: its row, the digest null until it is sealed. */
+void encode_close_answer(struct json_out *out,
+                         const struct command *command,
+                         const struct ledger_result *result);
+
 /** "ok", "ended", "old", "unknown", "stop". */
 const char *encode_heartbeat_result(const struct ledger_result *result);
 

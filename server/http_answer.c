@@ -72,6 +72,13 @@ static struct MHD_Response *make_response(struct answer *answer, size_t *ret_byt
         return MHD_create_response_from_buffer(
             answer->static_bytes, (void *)(uintptr_t)answer->static_body, MHD_RESPMEM_PERSISTENT);
     }
+    if (answer->has_file) {
+        *ret_bytes = (size_t)answer->file_bytes;
+        struct MHD_Response *response =
+            MHD_create_response_from_fd64(answer->file_bytes, answer->file);
+        answer->has_file = response == NULL; /* it closes the file */
+        return response;
+    }
     size_t bytes = 0;
     char *body = buffer_take(&answer->body, &bytes);
     *ret_bytes = bytes;

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "ledger/base/clock.h"
 
@@ -14,6 +16,7 @@ struct readers {
     struct reader_job **tail;
     size_t queued;
     size_t queue_max;
+    int niceness;
     bool is_stopping;
     size_t started;
     size_t count;
@@ -68,6 +71,10 @@ static void *run(void *context)
 {
     struct reader_thread *thread = context;
     struct reader_job *job;
+    if (thread->readers->niceness != 0) {
+        /* Of this thread alone; where it is refused the work is only less polite. */
+        (void)setpriority(PRIO_PROCESS, (id_t)gettid(), thread->readers->niceness);
+    }
     while ((job = take(thread->readers)) != NULL) {
         job->run(job, thread->reader);
     }
@@ -94,6 +101,7 @@ static enum error_code start(struct readers *readers, const char *url, struct er
 
 enum error_code readers_create(const char *url,
                                size_t threads,
+                               int niceness,
                                size_t queue_max,
                                struct readers **ret_readers,
                                struct error *err)
@@ -106,6 +114,7 @@ enum error_code readers_create(const char *url,
     }
     readers->tail = &readers->head;
     readers->queue_max = queue_max;
+    readers->niceness = niceness;
     readers->count = threads;
     const enum error_code code = start(readers, url, err);
     if (code != ERR_OK) {

@@ -24,10 +24,12 @@ struct reader_job {
 /**
  * Open @threads readers of @url and start their threads.
  *
+ * @niceness   of the threads, 0 to 19: long work yields to short, and to the ledger
  * @queue_max  jobs that wait; beyond it ERR_OVERLOADED
  */
 enum error_code readers_create(const char *url,
                                size_t threads,
+                               int niceness,
                                size_t queue_max,
                                struct readers **ret_readers,
                                struct error *err);

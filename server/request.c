@@ -1,8 +1,11 @@
 /* Requests: reading their line and answering them. Nothing here waits. */
 #include "server/request.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ledger/base/text.h"
 #include "server/http.h"
@@ -12,16 +15,88 @@
 
 /* ---- answers */
 
+static void drop_file(struct answer *answer)
+{
+    if (answer->has_file) {
+        (void)close(answer->file);
+        answer->has_file = false;
+        answer->file_bytes = 0;
+    }
+}
+
 void request_answer_begin(struct request *request, uint16_t status, struct json_out *ret_out)
 {
     struct answer *answer = &request->answer;
     buffer_fini(&answer->body);
+    drop_file(answer);
     buffer_init(&answer->body, REQUEST_ANSWER_BYTES);
     (void)buffer_reserve(&answer->body, 511); /* most answers fit at once */
     answer->status = status;
     answer->code = ERR_OK;
     answer->content_type = "application/json";
     json_out_init(ret_out, &answer->body, request->amounts_as_text);
+}
+
+/* Not where the ledger is: a large report must not fill its disk. */
+static int open_unnamed(void)
+{
+    static const char *const folders[] = {"/var/tmp", "/tmp"};
+    int fd = -1;
+    for (size_t i = 0; i < ARRAY_LEN(folders) && fd < 0; i++) {
+        fd = open(folders[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    }
+    return fd;
+}
+
+enum error_code request_answer_file(struct request *request, int *ret_fd, struct error *err)
+{
+    struct answer *answer = &request->answer;
+    if (!answer->has_file) {
+        answer->file = open_unnamed();
+        answer->has_file = answer->file >= 0;
+        answer->file_bytes = 0;
+    }
+    if (!answer->has_file) {
+        return error_set(err, ERR_UNAVAILABLE, "no temporary file for a long answer: %m");
+    }
+    *ret_fd = answer->file;
+    return ERR_OK;
+}
+
+static bool write_all(int fd, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        const ssize_t written = write(fd, bytes, count);
+        if (written < 0 && errno != EINTR) {
+            return false;
+        }
+        if (written > 0) {
+            bytes += written;
+            count -= (size_t)written;
+        }
+    }
+    return true;
+}
+
+/* What is in memory goes to the end of the file. */
+static bool move_to_file(struct request *request)
+{
+    struct answer *answer = &request->answer;
+    int fd;
+    if (buffer_failure(&answer->body) != ERR_OK ||
+        request_answer_file(request, &fd, NULL) != ERR_OK ||
+        !write_all(fd, answer->body.bytes, answer->body.length_bytes)) {
+        answer->body.failure = ERR_UNAVAILABLE;
+        return false;
+    }
+    answer->file_bytes += answer->body.length_bytes;
+    buffer_reset(&answer->body);
+    return true;
+}
+
+bool request_answer_spill(struct request *request)
+{
+    return request->answer.body.length_bytes < REQUEST_SPILL_BYTES || move_to_file(request);
 }
 
 /* Out of memory, or an answer beyond all bounds. */
@@ -32,6 +107,7 @@ static void answer_failed_buffer(struct request *request)
         "\"status\":503,\"title\":\"the answer needs more memory than there is\"}";
     struct answer *answer = &request->answer;
     buffer_fini(&answer->body);
+    drop_file(answer);
     answer->static_body = body;
     answer->static_bytes = sizeof(body) - 1;
     answer->status = error_http_status(ERR_UNAVAILABLE);
@@ -41,6 +117,9 @@ static void answer_failed_buffer(struct request *request)
 
 void request_answer_end(struct request *request)
 {
+    if (request->answer.has_file && request->answer.body.length_bytes > 0) {
+        (void)move_to_file(request);
+    }
     if (buffer_failure(&request->answer.body) != ERR_OK) {
         answer_failed_buffer(request);
     }
@@ -338,6 +417,27 @@ enum error_code request_read(struct request *request,
     return readers_submit(request->service->readers, &request->job, err);
 }
 
+enum error_code request_read_long(struct request *request,
+                                  void (*read)(struct request *request,
+                                               struct ledger_reader *reader),
+                                  struct error *err)
+{
+    request->read = read;
+    request->job.run = run_read;
+    return readers_submit(request->service->reports, &request->job, err);
+}
+
+void request_answer_by_report(struct request *request,
+                              void (*read)(struct request *request, struct ledger_reader *reader))
+{
+    struct error err;
+    request->is_pending = true;
+    if (request_read_long(request, read, &err) != ERR_OK) {
+        request->is_pending = false;
+        request_refuse(request, &err);
+    }
+}
+
 /* One snapshot, one object. */
 static void read_object(struct request *request, struct ledger_reader *reader)
 {
@@ -382,4 +482,5 @@ void request_fini(struct request *request)
     }
     command_slot_release(request->slot);
     buffer_fini(&request->answer.body);
+    drop_file(&request->answer);
 }

@@ -31,6 +31,7 @@ enum {
     REQUEST_ID_BYTES = 33,
     REQUEST_TARGET_BYTES = 512,               /* longer paths and queries are allocated */
     REQUEST_BODY_BYTES = 2048,                /* longer bodies are allocated */
+    REQUEST_SPILL_BYTES = 256 * 1024,         /* beyond this a long answer goes to a file */
     REQUEST_ANSWER_BYTES = 256 * 1024 * 1024, /* no answer grows beyond this */
     TRACEPARENT_BYTES = 56,
 };
@@ -70,6 +71,9 @@ struct answer {
     const char *location;     /* borrowed until the answer is sent; percent-safe; NULL: none */
     const char *language;     /* static; NULL: none */
     struct buffer body;
+    bool has_file; /* the body begins in a file, which has no name any more */
+    int file;
+    uint64_t file_bytes;
     const void *static_body; /* instead of body: lives as long as the program */
     size_t static_bytes;
 };
@@ -157,6 +161,17 @@ struct request {
 /** Begin an answer and its JSON. The caller writes an object and calls request_answer_end(). */
 void request_answer_begin(struct request *request, uint16_t status, struct json_out *ret_out);
 
+/**
+ * Move the body to a temporary file when it has grown beyond what an answer keeps in memory: for answers
+ * of any length, between their parts. False when that fails: give up, request_answer_end() says why.
+ */
+bool request_answer_spill(struct request *request);
+
+/** The answer is a file, empty as yet. ERR_UNAVAILABLE. */
+MUST_USE enum error_code request_answer_file(struct request *request,
+                                             int *ret_fd,
+                                             struct error *err);
+
 /** Finish it: 503 or 500 instead when the buffer has failed. */
 void request_answer_end(struct request *request);
 
@@ -238,6 +253,16 @@ MUST_USE enum error_code request_read(struct request *request,
                                       void (*read)(struct request *request,
                                                    struct ledger_reader *reader),
                                       struct error *err);
+
+/** The same for what may take long, a report: on the thread for these. */
+MUST_USE enum error_code request_read_long(struct request *request,
+                                           void (*read)(struct request *request,
+                                                        struct ledger_reader *reader),
+                                           struct error *err);
+
+/** Answer by a function that reads long, begins and ends its own snapshot and leaves an answer. For handlers. */
+void request_answer_by_report(struct request *request,
+                              void (*read)(struct request *request, struct ledger_reader *reader));
 
 /** Give a slot back for reuse, after freeing what it owns. NULL is allowed. HTTP loop. */
 void command_slot_release(struct command_slot *slot);

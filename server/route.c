@@ -39,6 +39,7 @@ static const char *const query_names[QUERY__COUNT] = {
     [QUERY_TO] = "to",
     [QUERY_GROUP_BY] = "group_by",
     [QUERY_FORMAT] = "format",
+    [QUERY_FOCUS_VERSION] = "focus_version",
 };
 
 const char *method_name(enum method method)

@@ -16,6 +16,7 @@
 
 struct json_out;
 struct json_t;
+struct ledger_reader;
 struct ledger_result;
 struct request;
 
@@ -44,6 +45,7 @@ enum query_param {
     QUERY_TO,
     QUERY_GROUP_BY,
     QUERY_FORMAT,
+    QUERY_FOCUS_VERSION,
     QUERY__COUNT
 };
 
@@ -78,6 +80,9 @@ struct route_command {
     enum error_code (*decode)(const struct json_t *body,
                               struct command *command,
                               struct error *err);
+    /* Writes the whole answer on the thread for reports, once the command is accepted; NULL: encode does.
+     * Where that thread is too busy encode does all the same. */
+    void (*read)(struct request *request, struct ledger_reader *reader);
     /* Writes the members of the answer; NULL: it has none. */
     void (*encode)(struct json_out *out,
                    const struct command *command,

@@ -27,9 +27,10 @@
     (QUERY_BIT(QUERY_STATE) | QUERY_BIT(QUERY_PROJECT) | QUERY_BIT(QUERY_USER) |     \
      QUERY_BIT(QUERY_CLUSTER) | QUERY_BIT(QUERY_JOB_ID) | QUERY_BIT(QUERY_JOB_KEY) | \
      QUERY_BIT(QUERY_STALE))
-#define Q_REPORT                                                              \
-    (QUERY_BIT(QUERY_ROOT) | QUERY_BIT(QUERY_MONTH) | QUERY_BIT(QUERY_FROM) | \
-     QUERY_BIT(QUERY_TO) | QUERY_BIT(QUERY_GROUP_BY) | QUERY_BIT(QUERY_FORMAT))
+#define Q_REPORT                                                                 \
+    (QUERY_BIT(QUERY_ROOT) | QUERY_BIT(QUERY_MONTH) | QUERY_BIT(QUERY_FROM) |    \
+     QUERY_BIT(QUERY_TO) | QUERY_BIT(QUERY_GROUP_BY) | QUERY_BIT(QUERY_FORMAT) | \
+     QUERY_BIT(QUERY_FOCUS_VERSION))
 
 /* ---- how commands are made and answered; a verb is the same by hold and by job but for its place */
 
@@ -96,6 +97,13 @@ static const struct route_command assign = {
     .place = api_place_unattributed,
     .decode = decode_assign,
     .encode = encode_settle_answer,
+};
+static const struct route_command close_month = {
+    .kind = COMMAND_CLOSE,
+    .status = 200,
+    .place = api_place_period,
+    .read = api_read_closed,
+    .encode = encode_close_answer,
 };
 static const struct route_command delete_cap = {
     .kind = COMMAND_DELETE_CAP,
@@ -267,9 +275,22 @@ const struct route routes[] = {
     POST("/v1/withdrawals", ROLES_FINANCE, withdraw),
 
     GET("/v1/reports/usage", ROLES_REPORTS, Q_REPORT | Q_PAGE | Q_AMOUNTS, api_report_usage),
+    GET("/v1/reports/statement",
+        ROLES_REPORTS,
+        QUERY_BIT(QUERY_NODE) | QUERY_BIT(QUERY_MONTH) | QUERY_BIT(QUERY_FORMAT) | Q_AMOUNTS,
+        api_report_statement),
+    {.method = METHOD_POST,
+     .pattern = "/v1/periods/{root}/{month}/close",
+     .roles = ROLES_FINANCE,
+     .query = Q_COMMAND,
+     .handle = api_command,
+     .command = &close_month},
+    GET("/v1/periods/{root}", ROLES_REPORTS, Q_AMOUNTS, api_list_periods),
+    GET("/v1/periods/{root}/{month}", ROLES_REPORTS, Q_AMOUNTS, api_get_period),
+    GET("/v1/periods/{root}/{month}/rows", ROLES_FINANCE, 0, api_period_rows),
     GET("/v1/journal",
         ROLES_FINANCE,
-        QUERY_BIT(QUERY_ROOT) | QUERY_BIT(QUERY_AFTER) | Q_AMOUNTS,
+        QUERY_BIT(QUERY_ROOT) | QUERY_BIT(QUERY_AFTER) | QUERY_BIT(QUERY_FORMAT) | Q_AMOUNTS,
         api_read_journal),
 
     GET("/v1/audit",

@@ -19,6 +19,8 @@
 #include "server/tls.h"
 
 enum {
+    REPORTS_QUEUED_MAX = 64,
+    REPORT_NICENESS = 10,    /* a report takes what freezes leave */
     READS_QUEUED_MAX = 4096, /* reads that wait; beyond it 503 */
     DESCRIPTORS_SPARE = 128, /* beside connections: files of the ledger, the log, ... */
 };
@@ -154,8 +156,12 @@ static enum error_code start_ledger(struct service *service, struct error *err)
     const struct ledger_options options = {.cache_bytes = config->cache_bytes};
     enum error_code code = ledger_open(service->url, &options, &service->ledger, err);
     if (code == ERR_OK) {
-        code = readers_create(service->url, (size_t)config->reader_threads, READS_QUEUED_MAX,
+        code = readers_create(service->url, (size_t)config->reader_threads, 0, READS_QUEUED_MAX,
                               &service->readers, err);
+    }
+    if (code == ERR_OK) {
+        code = readers_create(service->url, 1, REPORT_NICENESS, REPORTS_QUEUED_MAX,
+                              &service->reports, err);
     }
     if (code == ERR_OK) {
         code = auth_create(config->token_failures_per_minute, &service->auth, err);
@@ -262,6 +268,7 @@ void service_fini(struct service *service)
     bulk_destroy(service->bulk);
     batcher_destroy(service->batcher);
     readers_destroy(service->readers);
+    readers_destroy(service->reports);
     http_destroy(service->http);
     tls_destroy(service->tls);
     while (service->free_slots != NULL) {

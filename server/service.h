@@ -33,6 +33,7 @@ struct service {
     char url[SERVICE_URL_BYTES];
     struct ledger *ledger;
     struct readers *readers;
+    struct readers *reports; /* one thread for what may take long */
     struct auth *auth;
     struct oidc *oidc; /* NULL: no identity provider */
     struct metrics *metrics;

@@ -313,6 +313,12 @@ const struct catalogue_entry catalogue_zh[] = {
      "GPU：[MODEL:]COUNT，如 a100:1 或 2，共享如 a100:1:cores=30%:memory=12G，多个用逗号"},
     {"names with commas between them, or \"all\"", "以逗号分隔的名称，或 \"all\""},
 
+    /* reports */
+    {"--%s and --%s: choose one", "--%s 与 --%s：只能选一个"},
+    {" (closed)", "（已结账）"},
+    {"the request is too long", "请求过长"},
+    {"%s: %s", "%s：%s"},
+
     /* help */
     {"usage:", "用法："},
     {"options:", "选项："},

@@ -50,6 +50,9 @@ const struct cli_field fields_refund_args[] = {
     END,
 };
 const struct cli_field fields_root_args[] = {{.name = "ROOT", .field = "root"}, END};
+const struct cli_field fields_statement_args[] = {{.name = "NODE", .field = "node"}, END};
+const struct cli_field fields_period_args[] = {{.name = "ROOT"}, {.name = "MONTH"}, END};
+const struct cli_field fields_path_root_args[] = {{.name = "ROOT"}, END};
 const struct cli_field fields_file_args[] = {{.name = "FILE"}, END};
 const struct cli_field fields_cluster_args[] = {{.name = "CLUSTER"}, END};
 const struct cli_field fields_unattributed_args[] = {{.name = "CLUSTER"}, {.name = "ID"}, END};
@@ -291,10 +294,32 @@ const struct cli_field fields_holds_options[] = {
 };
 const struct cli_field fields_usage_options[] = {
     {"month", CLI_TEXT, "month", "YYYY-MM", "a month of the root's zone", NULL},
-    {"from", CLI_TEXT, "from", "DAY", "or from this day", NULL},
-    {"to", CLI_TEXT, "to", "DAY", "to the day before this one", NULL},
+    {"from", CLI_TEXT, "from", "DAY", "or from this day (2026-11-01) or month (2026-09)", NULL},
+    {"to", CLI_TEXT, "to", "DAY", "to the day or month before this one", NULL},
     {"by", CLI_LIST, "group_by", NULL,
      "organization, project, user, cluster, partition, qos, gpu_model, outcome, day, month", NULL},
+    END,
+};
+#define FILE_OPTIONS                                                       \
+    {"csv", CLI_FLAG, NULL, NULL, "as CSV (RFC 4180)", NULL},              \
+        {"xlsx", CLI_FLAG, NULL, NULL, "as a workbook with totals", NULL}, \
+    {                                                                      \
+        "output", CLI_TEXT, NULL, "FILE", "write it to this file", NULL    \
+    }
+const struct cli_field fields_report_options[] = {
+    FILE_OPTIONS,
+    {"focus", CLI_FLAG, NULL, NULL, "as FOCUS, the FinOps format of costs", NULL},
+    {"focus-version", CLI_TEXT, "focus_version", "VERSION", "of FOCUS: 1.4 or 1.2", NULL},
+    END,
+};
+const struct cli_field fields_statement_options[] = {
+    {"month", CLI_TEXT, "month", "YYYY-MM", "a month of the root's zone", NULL},
+    FILE_OPTIONS,
+    END,
+};
+const struct cli_field fields_hledger_options[] = {
+    {"hledger", CLI_FLAG, NULL, NULL, "all of it, as a journal that hledger reads", NULL},
+    {"output", CLI_TEXT, NULL, "FILE", "write it to this file", NULL},
     END,
 };
 const struct cli_field fields_after_option[] = {

@@ -26,6 +26,12 @@ enum cli_exit run_cost(struct cli *cli);
 enum cli_exit run_batch(struct cli *cli);
 enum cli_exit run_journal(struct cli *cli);
 
+/* run_report.c: what may be written to a file */
+enum cli_exit run_report(struct cli *cli);
+enum cli_exit run_statement(struct cli *cli);
+enum cli_exit run_journal_or_file(struct cli *cli);
+void show_statement(struct cli *cli, const json_t *body);
+
 /* run_watch.c: what goes on until somebody ends it */
 enum cli_exit run_watch(struct cli *cli);
 enum cli_exit run_feed(struct cli *cli);

@@ -164,6 +164,9 @@ static const char *const token_columns[] = {"id",         "name",       "role", 
 static const char *const audit_columns[] = {"no",   "at",     "name",  "action",
                                             "what", "before", "after", NULL};
 
+static const char *const period_columns[] = {"month", "closed_at", "closed_with", "used_mcs",
+                                             "runs",  "digest",    NULL};
+
 static const struct list {
     const char *command;
     const char *rows;
@@ -174,6 +177,8 @@ static const struct list {
     {"token list", "items", token_columns},
     {"audit", "items", audit_columns},
     {"usage", "rows", NULL},
+    {"report", "rows", NULL},
+    {"periods", "items", period_columns},
 };
 
 static void page_show(struct cli *cli, const json_t *body)
@@ -217,11 +222,21 @@ static enum cli_exit page_run(struct cli *cli,
     return exit;
 }
 
+static bool has_pages(const struct cli *cli)
+{
+    const struct cli_field *field;
+    size_t i = 0;
+    while ((field = cli_option_at(cli->command, i)) != NULL && strcmp(field->name, "all") != 0) {
+        i++;
+    }
+    return field != NULL;
+}
+
 enum cli_exit run_list(struct cli *cli)
 {
     char path[COREHOUR_URL_BYTES];
     char next[1024] = "";
-    bool all = cli_value(cli, "all") != NULL;
+    bool all = has_pages(cli) && cli_value(cli, "all") != NULL;
     enum cli_exit exit = request_path_write(cli, cli->command->path, path);
     if (exit == CLI_DONE) {
         exit = request_query_append(cli, path);

@@ -767,7 +767,8 @@ struct usage {
     int64_t used_mcs;
     int64_t mgs;
     int64_t waived_mcs;
-    int64_t runs; /* counted where a run ends */
+    int64_t runs;         /* counted where a run ends */
+    int64_t unfrozen_mcs; /* of used_mcs, what had no freeze (SPEC 5.9) */
 };
 
 /* ---- the rest

@@ -419,6 +419,7 @@ static const struct record_field usage_fields[] = {
     I64(usage, mgs),
     I64(usage, waived_mcs),
     I64(usage, runs),
+    I64(usage, unfrozen_mcs),
 };
 
 static const struct record_field zone_step_fields[] = {

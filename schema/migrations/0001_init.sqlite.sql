@@ -509,6 +509,7 @@ CREATE TABLE usage (
     mgs        INTEGER NOT NULL,
     waived_mcs INTEGER NOT NULL,
     runs       INTEGER NOT NULL,
+    unfrozen_mcs INTEGER NOT NULL,                                     -- of used_mcs
     PRIMARY KEY (root_no, month, day, dims_no, kind, outcome, period)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX usage_by_day ON usage (root_no, day);

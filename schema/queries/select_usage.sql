@@ -2,7 +2,8 @@
 -- Parameters: ?1 root_no, ?2 month, the first, ?3 month, the last, ?4 at most so many rows.
 -- Columns: all of usage, in the order of the table.
 SELECT
-    root_no, month, day, dims_no, kind, outcome, period, used_mcs, mgs, waived_mcs, runs
+    root_no, month, day, dims_no, kind, outcome, period, used_mcs, mgs, waived_mcs, runs,
+    unfrozen_mcs
 FROM usage
 WHERE root_no = ?1
     AND month BETWEEN ?2 AND ?3

@@ -15,7 +15,7 @@ LIBC = {
     "__assert_fail", "__memcpy_chk", "__memmove_chk", "__memset_chk", "__snprintf_chk", "__vsnprintf_chk", "__stack_chk_fail",
     "_GLOBAL_OFFSET_TABLE_",
     # Division of 128-bit integers (libgcc): fractions of rates.
-    "__divti3", "__modti3", "__udivti3", "__umodti3", "__udivmodti4",
+    "__divti3", "__modti3", "__divmodti4", "__udivti3", "__umodti3", "__udivmodti4",
     # SHA-256 (nettle): pure computation on the caller's state.
     "nettle_sha256_digest", "nettle_sha256_init", "nettle_sha256_update", "nettle_memeql_sec",
 }  # fmt: skip

@@ -223,6 +223,16 @@ STORY = [
         None,
         200,
     ),
+    ("report_usage", {"root": "acme", "from": "2026-01", "to": "2099-01", "focus_version": "1.3"}, None, 422),
+    ("report_statement", {"node": "acme", "month": "2026-01"}, None, 200),
+    ("report_statement", {"node": "vision", "month": "2026-01"}, None, 409),
+    ("close_period", {"root": "acme", "month": "2025-01", "dry_run": "true"}, None, 200),
+    ("close_period", {"root": "acme", "month": "2025-01"}, None, 200),
+    ("close_period", {"root": "acme", "month": "2025-03"}, None, 409),
+    ("list_periods", {"root": "acme"}, None, 200),
+    ("get_period", {"root": "acme", "month": "2025-01"}, None, 200),
+    ("get_period", {"root": "acme", "month": "2024-01"}, None, 404),
+    ("period_rows", {"root": "acme", "month": "2025-01"}, None, 200),
     ("get_metrics", {}, None, 200),
     ("rotate_token", {"id": "nobody"}, {"old_valid_s": 60}, 404),
     ("revoke_token", {"id": "nobody"}, None, 404),
@@ -280,7 +290,7 @@ class Answers(unittest.TestCase):
         if content is None:
             return self.assertEqual(text, "")
         self.assertIn(media, content)
-        if media == "text/plain":
+        if media in ("text/plain", "text/csv"):
             return self.assertTrue(text)
         for line in text.splitlines() if media == "application/x-ndjson" else [text]:
             value, schema = json.loads(line), content[media]["schema"]

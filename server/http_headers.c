@@ -94,7 +94,9 @@ void http_headers_read(struct request *request)
     headers->accept_language = reading.values[HEADER_ACCEPT_LANGUAGE];
     headers->content_type = reading.values[HEADER_CONTENT_TYPE];
     headers->idempotency_key = reading.values[HEADER_IDEMPOTENCY_KEY];
-    headers->is_chunked = reading.values[HEADER_TRANSFER_ENCODING] != NULL;
+    const char *coding = reading.values[HEADER_TRANSFER_ENCODING];
+    headers->is_chunked = coding != NULL;
+    headers->is_strange = coding != NULL && strcasecmp(coding, "chunked") != 0;
     const char *length = reading.values[HEADER_CONTENT_LENGTH];
     if (length != NULL) {
         /* libmicrohttpd has parsed it: digits, and it fits. */
@@ -117,6 +119,10 @@ enum error_code http_headers_check(const struct request *request, struct error *
     if (headers->is_ambiguous) {
         return error_set_field(err, ERR_MALFORMED, "Content-Length",
                                "given together with Transfer-Encoding");
+    }
+    if (headers->is_strange) {
+        return error_set_field(err, ERR_MALFORMED, "Transfer-Encoding",
+                               "none but chunked is known");
     }
     return ERR_OK;
 }

@@ -259,6 +259,12 @@ static enum error_code decode_parameter(struct request *request,
     if (!decode_escapes(text + value_from, bytes - value_from, true, at)) {
         return error_set_field(err, ERR_MALFORMED, name, "a percent escape is broken");
     }
+    if (!text_is_printable(name, strlen(name))) {
+        return error_set(err, ERR_MALFORMED, "a parameter's name is no printable UTF-8");
+    }
+    if (!text_is_printable(value, strlen(value))) {
+        return error_set_field(err, ERR_MALFORMED, name, "no printable UTF-8");
+    }
     const enum query_param param = query_param_parse(name);
     if (param == QUERY__COUNT || (request->route->query & QUERY_BIT(param)) == 0) {
         return error_set_field(err, ERR_MALFORMED, name, "unknown parameter");

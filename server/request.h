@@ -55,6 +55,7 @@ struct request_headers {
     bool is_chunked;
     const char *twice; /* a header that must be unique and is not */
     bool is_ambiguous; /* Content-Length with Transfer-Encoding */
+    bool is_strange;   /* a Transfer-Encoding other than chunked */
 };
 
 /* What is to be sent. */

@@ -136,6 +136,8 @@ BAD = [
     ("a parameter given twice", with_length(FREEZE, path=b"/v1/holds?dry_run=true&dry_run=true"), 400, "malformed", "dry_run"),
     ("a switch that is none", with_length(FREEZE, path=b"/v1/holds?dry_run=yes"), 400, "malformed", "dry_run"),
     ("a broken escape", with_length(FREEZE, path=b"/v1/holds/%zz/settle"), 400, "malformed", None),
+    ("bytes that are no UTF-8 in the query", b"GET /v1/holds?user=%ff HTTP/1.1\r\nHost: t\r\nAuthorization: Bearer TOKEN\r\n\r\n", 400, "malformed", "user"),
+    ("a parameter whose name is no UTF-8", b"GET /v1/holds?%ff=1 HTTP/1.1\r\nHost: t\r\nAuthorization: Bearer TOKEN\r\n\r\n", 400, "malformed", None),
     ("a NUL in the path", with_length(FREEZE, path=b"/v1/holds/%00/settle"), 400, "malformed", None),
     # who asks
     ("no token", b"POST /v1/holds HTTP/1.1\r\nHost: t\r\nContent-Length: 2\r\n\r\n{}", 401, "unauthenticated", None),
@@ -180,6 +182,11 @@ CONTRADICTIONS = [
     ("two Host", with_length(FREEZE, extra=b"Host: u\r\n"), "Host"),
     ("two Authorization", with_length(FREEZE, extra=b"Authorization: Bearer x\r\n"), "Authorization"),
     ("two Idempotency-Key", with_length(FREEZE, extra=b"Idempotency-Key: a\r\nidempotency-key: b\r\n"), "Idempotency-Key"),
+    (
+        "a Transfer-Encoding that nobody knows",
+        b"POST /v1/holds HTTP/1.1\r\nHost: t\r\nAuthorization: Bearer TOKEN\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+        "Transfer-Encoding",
+    ),
     ("Content-Length and Transfer-Encoding", with_length(FREEZE, extra=b"Transfer-Encoding: chunked\r\n"), "Content-Length"),
 ]
 

@@ -234,11 +234,13 @@ void agent_config_print(FILE *out)
 {
     for (size_t i = 0; i < KEYS; i++) {
         const struct key *key = &keys[i];
-        (void)fprintf(out, "  %-16s %s%s%s%s%s\n", key->name, key->meaning,
-                      key->choices[0] == '\0' ? "" : " (", key->choices,
-                      key->choices[0] == '\0' ? "" : ")", key->default_text[0] == '\0' ? "" : ".");
-        if (key->default_text[0] != '\0') {
-            (void)fprintf(out, "  %-16s default %s\n", "", key->default_text);
+        (void)fprintf(out, "  %-16s %s", key->name, key->meaning);
+        if (key->choices[0] != '\0') {
+            (void)fprintf(out, " (%s)", key->choices);
         }
+        if (key->default_text[0] != '\0') {
+            (void)fprintf(out, ". Default %s", key->default_text);
+        }
+        (void)fputc('\n', out);
     }
 }

@@ -11,13 +11,18 @@
 #include "clients/kubernetes/counters.h"
 #include "clients/kubernetes/spool.h"
 
-enum { API_TIMEOUT_MS = 5000, LEDGER_DEADLINE_MS = 15000, FEED_DEADLINE_MS = 10000 };
+enum {
+    API_TIMEOUT_MS = 5000,
+    NODE_TIMEOUT_MS = 1000,
+    LEDGER_DEADLINE_MS = 15000,
+    FEED_DEADLINE_MS = 10000
+};
 
 static bool clients_create(struct controller *controller, struct agent_error *ret_error)
 {
     const struct ledger_pool *ledger = controller->parts->ledger;
     if (!api_caller_init(&controller->caller, controller->server, API_TIMEOUT_MS) ||
-        !api_caller_init(&controller->intake_caller, controller->server, API_TIMEOUT_MS)) {
+        !api_caller_init(&controller->intake_caller, controller->server, NODE_TIMEOUT_MS)) {
         return agent_error_set(ret_error, "out of memory");
     }
     return ledger_pool_client(ledger, LEDGER_DEADLINE_MS, &controller->client, ret_error) &&

@@ -71,32 +71,55 @@ static struct device_run run_max(const struct device_run *a, const struct device
     };
 }
 
+/* A list being walked, and how much of its run at hand is left; INT64_MAX at its end. */
+struct walk {
+    const struct device_list *list;
+    unsigned at;
+    int64_t left;
+};
+
+static void walk_to(struct walk *walk, unsigned at)
+{
+    walk->at = at;
+    walk->left = at < walk->list->run_count ? walk->list->runs[at].count : INT64_MAX;
+}
+
+static const struct device_run *walk_run(const struct walk *walk)
+{
+    return walk->at < walk->list->run_count ? &walk->list->runs[walk->at] : NULL;
+}
+
+static void walk_on(struct walk *walk, int64_t count)
+{
+    if (walk_run(walk) == NULL) {
+        return;
+    }
+    walk->left -= count;
+    if (walk->left == 0) {
+        walk_to(walk, walk->at + 1);
+    }
+}
+
 /* Both lists are walked side by side, as far as the shorter of the two runs at hand lasts. */
 bool device_list_max(struct device_list *list, const struct device_list *other)
 {
     const struct device_list mine = *list;
     struct device_list max = {0};
-    unsigned i = 0;
-    unsigned j = 0;
-    int64_t mine_done = 0; /* of mine.runs[i] */
-    int64_t other_done = 0;
-    while (i < mine.run_count || j < other->run_count) {
-        const bool has_mine = i < mine.run_count;
-        const bool has_other = j < other->run_count;
-        const int64_t mine_left = has_mine ? mine.runs[i].count - mine_done : INT64_MAX;
-        const int64_t other_left = has_other ? other->runs[j].count - other_done : INT64_MAX;
-        const int64_t count = mine_left < other_left ? mine_left : other_left;
-        struct device_run run = has_mine && has_other ? run_max(&mine.runs[i], &other->runs[j])
-                                : has_mine            ? mine.runs[i]
-                                                      : other->runs[j];
-        run.count = count;
+    struct walk a = {.list = &mine};
+    struct walk b = {.list = other};
+    walk_to(&a, 0);
+    walk_to(&b, 0);
+    while (walk_run(&a) != NULL || walk_run(&b) != NULL) {
+        const struct device_run *one = walk_run(&a) != NULL ? walk_run(&a) : walk_run(&b);
+        const struct device_run *two = walk_run(&b) != NULL ? walk_run(&b) : one;
+        struct device_run run = run_max(one, two);
+        run.count = a.left < b.left ? a.left : b.left;
         if (!device_list_add(&max, run)) {
             return false;
         }
-        mine_done = count == mine_left ? 0 : mine_done + count;
-        other_done = count == other_left ? 0 : other_done + count;
-        i += has_mine && count == mine_left ? 1 : 0;
-        j += has_other && count == other_left ? 1 : 0;
+        const int64_t count = run.count;
+        walk_on(&a, count);
+        walk_on(&b, count);
     }
     *list = max;
     return true;

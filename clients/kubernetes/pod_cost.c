@@ -27,8 +27,11 @@ bool pod_request_add(struct pod_request *request, const struct pod_gpu *gpu)
     while (at < request->gpu_count && !is_alike(&request->gpus[at], gpu)) {
         at++;
     }
+    if (at == POD_GPUS_MAX) {
+        return false;
+    }
     const int64_t before = at < request->gpu_count ? request->gpus[at].count : 0;
-    if (at == POD_GPUS_MAX || gpu->count > POD_GPU_COUNT_MAX - before) {
+    if (gpu->count > POD_GPU_COUNT_MAX - before) {
         return false;
     }
     request->gpus[at] = *gpu;

@@ -1,6 +1,7 @@
 /* Models: see pod_model.h. */
 #include "clients/kubernetes/pod_model.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *text_at(const json_t *object, const char *outer, const char *inner)
@@ -62,9 +63,8 @@ static bool model_by_name(const struct resource_table *table,
     if (family->model[0] == '\0' || head + bytes + tail >= RESOURCE_MODEL_BYTES) {
         return false;
     }
-    memcpy(model, family->model, head);
-    memcpy(model + head, rest, bytes);
-    memcpy(model + head + bytes, tail == 0 ? "" : star + 1, tail + 1);
+    (void)snprintf(model, sizeof model, "%.*s%.*s%s", (int)head, family->model, (int)bytes, rest,
+                   star == NULL ? "" : star + 1);
     resource_table_model(table, model, ret_model);
     return ret_model[0] != '\0';
 }

@@ -99,7 +99,7 @@ static enum pod_result part_read(const struct reading *reading,
         return POD_OK;
     }
     if (name->or_bytes && has_suffix(text)) {
-        unit = (struct resource_unit){1, 1024 * 1024};
+        unit = (struct resource_unit){1, INT64_C(1048576)};
     }
     return told(reading,
                 quantity_read(text, unit.multiplier, unit.divisor * among, most[part], ret_value),
@@ -282,6 +282,7 @@ static enum pod_result resources_read(struct reading *reading,
     for (unsigned i = 0; result == POD_OK && i < reading->asked.count; i++) {
         result = asked_finish(reading, &reading->asked.items[i]);
     }
+    reading->stage = NULL;
     return result;
 }
 

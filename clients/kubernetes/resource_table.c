@@ -61,6 +61,14 @@ __attribute__((format(printf, 2, 3))) static bool refuse(struct reader *reader,
     return false;
 }
 
+static char lower(char c)
+{
+    if (c >= 'A' && c <= 'Z') {
+        return (char)(c - 'A' + 'a');
+    }
+    return c;
+}
+
 /* ---- values */
 
 static bool is_name(const char *text, size_t bytes)
@@ -94,7 +102,7 @@ static bool model_set(struct reader *reader, const char *value, void *place)
         return refuse(reader, "\"%.80s\" is not a model", value);
     }
     for (size_t i = 0; i <= bytes; i++) {
-        ((char *)place)[i] = (char)tolower((unsigned char)value[i]);
+        ((char *)place)[i] = lower(value[i]);
     }
     return true;
 }
@@ -505,7 +513,10 @@ static bool model_normalize(const char *text, char *ret_model)
         if (i < bytes && (c < ' ' || c == 0x7f)) {
             return false;
         }
-        ret_model[i] = c == ' ' ? '-' : (char)tolower(c);
+        ret_model[i] = '-';
+        if (c != ' ') {
+            ret_model[i] = lower(text[i]);
+        }
     }
     for (size_t i = 0; i < sizeof vendors / sizeof vendors[0]; i++) {
         prefix_cut(ret_model, vendors[i]);

@@ -75,7 +75,7 @@ static struct entry *entry_find(const struct workloads *workloads, const char *u
 
 static struct entry *entry_add(struct workloads *workloads, const char *uid)
 {
-    if (workloads->count == workloads->room) {
+    if (workloads->entries == NULL || workloads->count == workloads->room) {
         const size_t room = workloads->room == 0 ? 64 : 2 * workloads->room;
         struct entry *longer = realloc(workloads->entries, room * sizeof *longer);
         if (longer == NULL) {

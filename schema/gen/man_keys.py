@@ -15,7 +15,8 @@ def main(arguments):
     if len(arguments) != 3:
         sys.exit(__doc__)
     source, page, out = arguments
-    keys = "\n".join(config_md.to_scd(row) for row in config_md.read_rows(source))
+    # A line of scdoc must not begin with a backquote, and names need none here.
+    keys = "\n".join(config_md.to_scd(row) for row in config_md.read_rows(source)).replace("`", "")
     text = pathlib.Path(page).read_text(encoding="utf-8")
     if text.count("@KEYS@\n") != 1:
         sys.exit(f"{page}: the line @KEYS@ must stand there once")

@@ -142,8 +142,13 @@ bool gang_size_of_object(const json_t *object, int64_t *ret_size)
         return false;
     }
     int64_t size = json_is_integer(parallelism) ? json_integer_value(parallelism) : 1;
-    if (json_is_integer(completions) && json_integer_value(completions) < size) {
-        size = json_integer_value(completions);
+    /* The last pods of a Job are fewer than run side by side. */
+    const json_t *done = json_object_get(json_object_get(object, "status"), "succeeded");
+    int64_t left;
+    if (json_is_integer(completions) &&
+        !__builtin_sub_overflow(json_integer_value(completions), json_integer_value(done), &left) &&
+        left < size) {
+        size = left;
     }
     return size_check(size, ret_size);
 }

@@ -41,8 +41,8 @@ struct gang {
 bool gang_of_pod(const json_t *pod, const char *namespace, struct gang *ret_gang);
 
 /*
- * The size that the object at a gang's path says: of a Job the smaller of parallelism and completions (an absent one is 1 for
- * parallelism, no bound for completions); of a PodGroup spec.minMember.
+ * The size that the object at a gang's path says: of a Job the smaller of parallelism and the completions that are still to come (an absent
+ * one is 1 for parallelism, no bound for completions); of a PodGroup spec.minMember.
  *
  * ret_size  1 to GANG_SIZE_MAX. Returns false for anything else, a suspended Job and a parallelism of 0 included.
  */

@@ -60,6 +60,13 @@ def owners():
     return set(rows)
 
 
+def pod_groups():
+    """{(group, resource)} of gang.c: what says the size of a gang, beside Jobs."""
+    groups = set(re.findall(r'"(scheduling[\w.-]+)/v\w+"', source("gang.c")))
+    assert len(groups) == 2, groups
+    return {(group, "podgroups") for group in groups}
+
+
 def check_every_document_is_whole():
     seen = set()
     for path in sorted((AGENT / "manifests").glob("*.yaml")):
@@ -92,7 +99,7 @@ def granted(name):
 
 def check_rights_are_what_the_agent_needs_and_no_more():
     needed = {(verb, group, resource) for verb, group, resource, _ in CALLS}
-    needed |= {("get", group, plural) for group, plural in owners()}
+    needed |= {("get", group, plural) for group, plural in owners() | pod_groups()}
     for name, calls in (("corehour-kubernetes.yaml", needed), ("kueue.yaml", {call[:3] for call in KUEUE_CALLS})):
         assert granted(name) == calls, granted(name) ^ calls
 

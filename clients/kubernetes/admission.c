@@ -10,6 +10,7 @@
 #include "clients/kubernetes/names.h"
 #include "clients/kubernetes/object.h"
 #include "clients/kubernetes/pod_cost.h"
+#include "clients/units.h"
 
 static json_t *pass(const struct review *review)
 {
@@ -59,12 +60,58 @@ static json_t *answer_by_policy(const struct admission *admission,
     return answer;
 }
 
+/* A figure of a limit in the unit that people read. */
+static void figure_write(const json_t *violation, const char *member, char *ret_text)
+{
+    const char *unit = object_text(violation, "unit", NULL);
+    const int64_t value = json_integer_value(object_get(violation, member, NULL));
+    if (strcmp(unit, "mcs") == 0) {
+        corehour_amount_format(value, ret_text);
+    } else if (strcmp(unit, "mgpus") == 0 || strcmp(unit, "mcores") == 0) {
+        corehour_thousandths_format(value, ret_text);
+    } else {
+        (void)snprintf(ret_text, COREHOUR_UNITS_TEXT_BYTES, "%lld", (long long)value);
+    }
+}
+
+/* A warning of the ledger as the one line that kubectl prints. */
+static json_t *warning_line(const json_t *warning)
+{
+    char limit[COREHOUR_UNITS_TEXT_BYTES];
+    char available[COREHOUR_UNITS_TEXT_BYTES];
+    char requested[COREHOUR_UNITS_TEXT_BYTES];
+    const json_t *violation = object_get(warning, "violation", NULL);
+    if (!json_is_object(violation)) {
+        return json_sprintf("Corehour: %s", object_text(warning, "code", NULL));
+    }
+    figure_write(violation, "limit", limit);
+    figure_write(violation, "available", available);
+    figure_write(violation, "requested", requested);
+    return json_sprintf("Corehour: %s %s soft %s cap %s, available %s, requested %s",
+                        object_text(violation, "kind", NULL), object_text(violation, "node", NULL),
+                        object_text(violation, "cap", NULL), limit, available, requested);
+}
+
+static json_t *allow_with_warnings(const struct review *review, const json_t *warnings)
+{
+    json_t *lines = json_array();
+    size_t index;
+    json_t *warning;
+    json_array_foreach(warnings, index, warning)
+    {
+        json_array_append_new(lines, warning_line(warning));
+    }
+    json_t *answer = review_allow(review, lines);
+    json_decref(lines);
+    return answer;
+}
+
 /* The ledger has answered: yes, or why not. */
 static json_t *answer_by_ledger(const struct review *review, const struct corehour_answer *ledger)
 {
     if (ledger->status == 201 || ledger->status == 200 || ledger->status == 202) {
         counter_add(COUNTER_ALLOWED, 1);
-        return review_allow(review, object_get(ledger->body, "warnings", NULL));
+        return allow_with_warnings(review, object_get(ledger->body, "warnings", NULL));
     }
     if (strcmp(corehour_answer_code(ledger), "id_reused") == 0) {
         /* The same pod was frozen before with other words: it has its hold. */

@@ -22,6 +22,7 @@ static bool clients_create(struct controller *controller, struct agent_error *re
 {
     const struct ledger_pool *ledger = controller->parts->ledger;
     if (!api_caller_init(&controller->caller, controller->server, API_TIMEOUT_MS) ||
+        !api_caller_init(&controller->feed_caller, controller->server, API_TIMEOUT_MS) ||
         !api_caller_init(&controller->intake_caller, controller->server, NODE_TIMEOUT_MS)) {
         return agent_error_set(ret_error, "out of memory");
     }
@@ -74,6 +75,7 @@ void controller_destroy(struct controller *controller)
     pod_store_fini(&controller->store);
     api_caller_fini(&controller->caller);
     api_caller_fini(&controller->intake_caller);
+    api_caller_fini(&controller->feed_caller);
     corehour_client_destroy(controller->client);
     corehour_client_destroy(controller->feed_client);
     if (controller->wake_fd >= 0) {

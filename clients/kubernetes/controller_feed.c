@@ -60,6 +60,7 @@ static void event_take(struct controller *controller, const json_t *event)
     }
     agent_log("info", "feed", "type", type, "hold", hold, "message",
               message[0] == '\0' ? NULL : message, NULL);
+    struct controller_told told = {.type = NULL};
     pthread_mutex_lock(&controller->lock);
     struct pod_record *record = pod_store_find(&controller->store, hold + 4);
     if (record != NULL && strcmp(type, "frozen") == 0) {
@@ -67,10 +68,17 @@ static void event_take(struct controller *controller, const json_t *event)
         record->hold = record->hold == POD_HOLD_WAITING ? POD_HOLD_UNKNOWN : record->hold;
         record->retry_ms = 0;
     } else if (record != NULL) {
+        if (strcmp(type, "exhausted") == 0) {
+            controller_tell(record, "Warning", "CorehourExhausted",
+                            message[0] == '\0' ? "goes on without core-hours" : message, &told);
+        }
         controller->beat = true; /* exhausted, stop: the next heartbeat's answer decides */
     }
     controller_wake(controller);
     pthread_mutex_unlock(&controller->lock);
+    if (told.type != NULL) {
+        cluster_event(&controller->feed_caller, &told.facts, told.type, told.reason, told.message);
+    }
 }
 
 /* One poll. Returns false without a useful answer. */

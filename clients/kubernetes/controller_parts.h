@@ -56,7 +56,8 @@ struct controller {
     struct controller_told *told; /* TOLD_MAX Events that are still to be made; more are dropped */
     unsigned told_count;
 
-    struct corehour_client *feed_client;
+    struct corehour_client *feed_client; /* these two of the feed's thread */
+    struct api_caller feed_caller;
     pthread_t worker;
     pthread_t feed;
     bool worker_runs;

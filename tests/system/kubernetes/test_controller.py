@@ -126,6 +126,38 @@ class Controller(unittest.TestCase):
         self.api.put("pods", l.end_pod(lost, self.now - 310, "Failed"))
         self.hold("back", ended_at=w.at(self.now - 310), outcome="cancelled", used_mcs=190 * l.GPU)
 
+    # ---- shares
+
+    def test_a_share_of_a_card_is_charged_as_the_share_that_it_is(self):
+        """Through the webhook and the watch: 100 s of each."""
+        agent = self.lab.agent()
+        a100 = {"metadata": {"annotations": {"nvidia.com/use-gputype": "A100"}}}
+        cases = {
+            "third": ({"nvidia.com/gpu": "1", "nvidia.com/gpucores": "30"}, 4800),
+            "memory": ({"nvidia.com/gpu": "1", "nvidia.com/gpumem": "4k"}, 1563),  # 4000 of 40960 MiB
+            "two": ({"nvidia.com/gpu": "2", "nvidia.com/gpucores": "30"}, 9600),
+            "mig": ({"nvidia.com/mig-1g.5gb": "2"}, 4572),
+        }
+        for name, (limits, rate) in cases.items():
+            item = l.pod(name, name, **l.json.loads(l.json.dumps(a100)))
+            item["spec"]["containers"][0]["resources"] = {"limits": limits, "requests": limits}
+            self.admit(agent, item)
+            self.assertEqual(self.lab.hold(name)["rate_mcores"], rate, name)
+            self.api.put("pods", l.end_pod(l.run_pod(item, self.now - 300), self.now - 200))
+            self.hold(name, state="settled", used_mcs=100 * rate)
+
+    def test_the_model_that_was_given_is_charged(self):
+        """Frozen as unknown, settled by the label of the node."""
+        labels = {"nvidia.com/gpu.product": "Tesla-V100-PCIE-32GB"}
+        ready = [{"type": "Ready", "status": "True"}]
+        self.api.put("nodes", {"metadata": {"name": "v100-node", "labels": labels}, "status": {"conditions": ready}})
+        agent = self.lab.agent()
+        item = l.pod("given", "given")
+        self.admit(agent, item)
+        self.assertEqual(self.lab.hold("given")["rate_mcores"], l.GPU)
+        self.api.put("pods", l.end_pod(l.run_pod(item, self.now - 300, "v100-node"), self.now - 200))
+        self.hold("given", state="settled", used_mcs=100 * 8000)
+
     # ---- observe
 
     def test_observed_pods_are_only_charged(self):
@@ -272,6 +304,16 @@ class Controller(unittest.TestCase):
         self.assertEqual(request[1], "/api/v1/namespaces/team-a/pods/stops")
         self.assertEqual(request[2]["preconditions"], {"uid": "stops"})
         self.assertTrue(self.api.events("CorehourStopping"))
+
+    def test_a_pod_that_goes_on_without_core_hours_is_told(self):
+        self.lab.daemon.ok("PATCH", f"/v1/clusters/{self.lab.cluster}", {"on_exhausted": "notify"}, {"If-Match": "*"})
+        agent = self.lab.agent(heartbeat_s=1)
+        item = l.pod("notes", "notes")
+        self.admit(agent, item)
+        self.lab.daemon.ok("PUT", "/v1/projects/team-a/caps/total", {"core_hours": "1.5"})
+        self.api.put("pods", l.run_pod(item, self.now - 200))
+        agent.until(lambda m: self.api.events("CorehourExhausted"))
+        self.assertFalse([r for r in self.api.requests if r[0] == "DELETE"])
 
     # ---- API server
 

@@ -106,6 +106,15 @@ class TestEnforce(Webhook):
         self.assertEqual((answer["allowed"], answer["status"]["code"]), (False, 403), "it says what would be")
         self.assertEqual(before, self.pods_held())
 
+    def test_a_soft_cap_warns_and_admits(self):
+        self.lab.daemon.ok("PUT", "/v1/projects/team-c/caps/gpus", {"limit": 1, "soft": True})
+        answer = self.agent.review("/enforce", l.review(l.pod("soft", "soft-1", "team-c", gpus=2)))
+        self.assertTrue(answer["allowed"])
+        self.assertTrue(answer["warnings"])
+        for warning in answer["warnings"]:
+            self.assertIsInstance(warning, str)
+            self.assertEqual(warning, "Corehour: project team-c soft gpus cap 1.000, available 1.000, requested 2.000")
+
     def test_the_same_pod_asked_twice_has_one_hold(self):
         body = l.review(l.pod("twice", "twice-1"))
         self.assertTrue(self.agent.review("/enforce", body)["allowed"])

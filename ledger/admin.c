@@ -31,6 +31,11 @@ static const admin_fn functions[COMMAND__COUNT] = {
     [COMMAND_TURN_MONTH] = admin_turn_month,
     [COMMAND_TOUCH_AGENT] = admin_touch_agent,
     [COMMAND_TOUCH_TOKEN] = admin_touch_token,
+    [COMMAND_PUT_WEBHOOK] = admin_put_webhook,
+    [COMMAND_DELETE_WEBHOOK] = admin_delete_webhook,
+    [COMMAND_TEST_WEBHOOK] = admin_test_webhook,
+    [COMMAND_RAISE_ALERT] = admin_raise_alert,
+    [COMMAND_DELIVERED] = admin_delivered,
 };
 
 admin_fn admin_of(enum command_kind kind)

@@ -95,6 +95,26 @@ enum error_code admin_touch_agent(struct ledger *,
                                   const struct command *,
                                   struct ledger_result *,
                                   struct error *);
+enum error_code admin_put_webhook(struct ledger *,
+                                  const struct command *,
+                                  struct ledger_result *,
+                                  struct error *);
+enum error_code admin_delete_webhook(struct ledger *,
+                                     const struct command *,
+                                     struct ledger_result *,
+                                     struct error *);
+enum error_code admin_test_webhook(struct ledger *,
+                                   const struct command *,
+                                   struct ledger_result *,
+                                   struct error *);
+enum error_code admin_raise_alert(struct ledger *,
+                                  const struct command *,
+                                  struct ledger_result *,
+                                  struct error *);
+enum error_code admin_delivered(struct ledger *,
+                                const struct command *,
+                                struct ledger_result *,
+                                struct error *);
 
 /**
  * If-Match of a change (SPEC 10.3): ERR_PRECONDITION_REQUIRED without one, ERR_PRECONDITION_FAILED

@@ -3,6 +3,7 @@
 
 #include "ledger/admin.h"
 #include "ledger/admin_tree.h"
+#include "ledger/alerts.h"
 #include "ledger/audit_describe.h"
 #include "ledger/cap_effect.h"
 #include "ledger/names.h"
@@ -144,6 +145,7 @@ enum error_code admin_put_cap(struct ledger *ledger,
     audit_cap(ledger, row, command->cap.model, found ? &before : NULL, &cap);
     finish(ledger, row, ret_result);
     cap_effect_measure(ledger, row, &cap, &ret_result->cap);
+    alerts_cap_set(ledger, row, &cap, &ret_result->cap);
     return ERR_OK;
 }
 

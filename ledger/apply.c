@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "ledger/alerts.h"
 #include "ledger/audit_describe.h"
 #include "ledger/copy.h"
 #include "ledger/counters.h"
@@ -262,6 +263,7 @@ enum error_code apply_plan(struct ledger *ledger, const struct command *command,
     store_grants(ledger);
     store_entries(ledger);
     counters_add(ledger);
+    alerts_after_plan(ledger);
     if (plan->usage_count > 0) {
         mark_used(ledger);
     }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ledger/admin.h"
+#include "ledger/alerts.h"
 #include "ledger/apply.h"
 #include "ledger/chain.h"
 #include "ledger/due.h"
@@ -41,11 +42,13 @@ static void roll_back(struct ledger *ledger)
     lists_forget(ledger);
     zones_forget(ledger);
     wait_forget(ledger);
+    alerts_forget(ledger);
 }
 
 static void forget_all(struct ledger *ledger)
 {
     ledger->turn = (struct turn_cursor){0};
+    alerts_forget(ledger);
     lists_forget(ledger);
     zones_forget(ledger);
     wait_forget(ledger);
@@ -417,6 +420,7 @@ static enum error_code transact(struct ledger *ledger,
                                 size_t count,
                                 struct error *err)
 {
+    ledger->alerts.dirty = false;
     enum error_code code = working_set_begin(ledger->set, err);
     if (code != ERR_OK) {
         return code;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ledger/alerts.h"
 #include "ledger/lists.h"
 #include "ledger/shell.h"
 #include "ledger/wait.h"
@@ -49,6 +50,7 @@ void ledger_close(struct ledger *ledger)
     map_fini(&ledger->times);
     map_fini(&ledger->waiting);
     lists_fini(ledger);
+    alerts_fini(ledger);
     working_set_destroy(ledger->set);
     store_close(ledger->store);
     free(ledger);
@@ -67,6 +69,13 @@ bool ledger_feed_changed(struct ledger *ledger,
     ledger->feed_count -= count;
     *ret_count = count;
     return changed;
+}
+
+bool ledger_alerts_made(struct ledger *ledger)
+{
+    const bool made = ledger->alerts.made;
+    ledger->alerts.made = false;
+    return made;
 }
 
 enum error_code ledger_probe(struct ledger *ledger, int64_t now_ms, struct error *err)

@@ -122,6 +122,7 @@ struct ledger_result {
         struct period period;          /* CLOSE */
         struct token token;            /* PUT_TOKEN, ROTATE_TOKEN */
         struct ledger_renamed renamed; /* RENAME_PERSON */
+        struct webhook webhook;        /* PUT_WEBHOOK, TEST_WEBHOOK */
     };
     int64_t charged_mcs;  /* settle, requeue, correct, charge: totals of the run */
     int64_t refunded_mcs; /* what came back from the freeze; of a refund: all refunds of the run */
@@ -210,6 +211,9 @@ bool ledger_feed_changed(struct ledger *ledger,
                          int64_t *cluster_nos,
                          size_t most,
                          size_t *ret_count);
+
+/* Were deliveries of alerts written since the last call? Lets the server wake who delivers them. */
+bool ledger_alerts_made(struct ledger *ledger);
 
 /* Can it commit again? Writes one row that means nothing and returns when it is on disk. For a ledger
  * whose last transaction failed while nobody sends another. */
@@ -301,6 +305,77 @@ enum error_code ledger_read_cluster_names(struct ledger_reader *reader,
                                           const struct cluster *cluster,
                                           struct ledger_cluster *ret_cluster,
                                           struct error *err);
+
+/* Webhooks and what is sent to them. ERR_NOT_FOUND. */
+enum error_code ledger_read_webhook(struct ledger_reader *reader,
+                                    const char *name,
+                                    struct webhook *ret_webhook,
+                                    struct error *err);
+enum error_code ledger_read_webhook_no(struct ledger_reader *reader,
+                                       int64_t webhook_no,
+                                       struct webhook *ret_webhook,
+                                       struct error *err);
+enum error_code ledger_read_alert(struct ledger_reader *reader,
+                                  int64_t alert_no,
+                                  struct alert *ret_alert,
+                                  struct error *err);
+
+/*
+ * What time has brought that some webhook is to be told (grants that end soon, silent agents, stale holds): fills up
+ * to `most` commands for ledger_execute(), which judges each again. Begins no snapshot of its own. Walks the open holds.
+ */
+enum error_code ledger_watch(struct ledger_reader *reader,
+                             int64_t now_ms,
+                             struct command *commands,
+                             size_t most,
+                             size_t *ret_count,
+                             struct error *err);
+
+/* Settled runs by where and when they ran. */
+struct ledger_run_query {
+    int64_t root_no;  /* 0: any; so are the others */
+    int64_t place_no; /* a node at or above their project */
+    int64_t cluster_no;
+    int64_t project_no;
+    int64_t from_s; /* they went on at some time in [from, to) */
+    int64_t to_s;
+    int64_t outcomes;  /* bits 1 << outcome; 0: any */
+    const char *user;  /* "": any */
+    const char *hosts; /* on one of these, joined by commas; "": any */
+};
+
+struct ledger_run_place {
+    int64_t hold_no;
+    int64_t task;
+    int64_t attempt;
+};
+
+struct ledger_run_found {
+    int64_t hold_no;
+    int64_t task;
+    int64_t attempt;
+    int64_t cluster_no;
+    int64_t project_no;
+    int64_t member_no;
+    int64_t started_s;
+    int64_t ended_s;
+    enum outcome outcome;
+    int64_t charged_mcs;
+    int64_t refunded_mcs;
+    char hold[RECORD_ID_BYTES];
+};
+
+/*
+ * The next `most` runs of a query behind a place (zeroed at first, moved on), in the order of holds. Fewer than `most`:
+ * there are no more. A walk through all runs behind the place.
+ */
+enum error_code ledger_read_settled_runs(struct ledger_reader *reader,
+                                         const struct ledger_run_query *query,
+                                         struct ledger_run_place *after,
+                                         struct ledger_run_found *ret_found,
+                                         size_t most,
+                                         size_t *ret_count,
+                                         struct error *err);
 
 /* A balance: what GET .../balance shows. */
 struct ledger_balance {

@@ -569,3 +569,34 @@ enum error_code reader_window_used(struct ledger_reader *reader,
     *ret_used_mcs = sum_mcs;
     return ERR_OK;
 }
+
+/* ---- webhooks */
+
+enum error_code ledger_read_webhook_no(struct ledger_reader *reader,
+                                       int64_t webhook_no,
+                                       struct webhook *ret_webhook,
+                                       struct error *err)
+{
+    ret_webhook->webhook_no = webhook_no;
+    return reader_get(reader, RECORD_WEBHOOK, ret_webhook, "webhook", err);
+}
+
+enum error_code ledger_read_alert(struct ledger_reader *reader,
+                                  int64_t alert_no,
+                                  struct alert *ret_alert,
+                                  struct error *err)
+{
+    ret_alert->alert_no = alert_no;
+    return reader_get(reader, RECORD_ALERT, ret_alert, "alert", err);
+}
+
+enum error_code ledger_read_webhook(struct ledger_reader *reader,
+                                    const char *name,
+                                    struct webhook *ret_webhook,
+                                    struct error *err)
+{
+    struct name row = {.space = NAMES_WEBHOOK};
+    row_text(row.name, sizeof row.name, name);
+    const enum error_code code = reader_get(reader, RECORD_NAME, &row, "webhook", err);
+    return code == ERR_OK ? ledger_read_webhook_no(reader, row.target_no, ret_webhook, err) : code;
+}

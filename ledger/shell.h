@@ -76,6 +76,22 @@ struct turn_cursor {
     int64_t attempt;
 };
 
+/* The enabled webhooks, in memory. */
+struct alert_hooks {
+    bool loaded;
+    bool dirty; /* changed since the last commit */
+    bool made;  /* deliveries, since ledger_alerts_made() */
+    int64_t epoch;
+    size_t count;
+    size_t capacity;
+    struct alert_hook {
+        int64_t webhook_no;
+        int64_t root_no;
+        int64_t node_no;
+        int64_t types;
+    } * hooks;
+};
+
 struct waiting_root;
 
 struct ledger {
@@ -99,6 +115,7 @@ struct ledger {
     int64_t grants_looked_s; /* grants that start up to here have woken what waits; 0: not yet */
     size_t feed_count;       /* clusters with new feed events since ledger_feed_changed() */
     int64_t feed_clusters[1024];
+    struct alert_hooks alerts;
     struct ledger_cap_effect *started; /* who is told of promotions; NULL: nobody */
     struct command_with_rates tried;   /* a command of a work that is only tried */
     struct command assigned;           /* a charge taken from the unattributed list */

@@ -112,6 +112,25 @@ void api_list_audit(struct request *request);
 /* api_batch.c, api_caps.c, api_heartbeats.c, api_events.c: many commands in one request. */
 void api_batch(struct request *request);
 void api_put_caps(struct request *request);
+
+/* api_refunds.c: the refunds of an incident. */
+void api_refund_many(struct request *request);
+
+/* api_webhooks.c */
+void api_get_webhook(struct request *request);
+void api_list_webhooks(struct request *request);
+void api_list_deliveries(struct request *request);
+enum error_code api_place_webhook(struct request *request,
+                                  struct command *command,
+                                  struct error *err);
+enum error_code decode_webhook(const json_t *body, struct command *command, struct error *err);
+void encode_webhook_answer(struct json_out *out,
+                           const struct command *command,
+                           const struct ledger_result *result);
+void encode_test_answer(struct json_out *out,
+                        const struct command *command,
+                        const struct ledger_result *result);
+
 void api_heartbeats(struct request *request);
 void api_events(struct request *request);
 

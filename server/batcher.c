@@ -87,6 +87,43 @@ enum error_code batcher_submit(struct batcher *batcher, struct batch_item *item,
     return ERR_OK;
 }
 
+/* A work that someone waits for. */
+struct waited {
+    struct batch_item item; /* first */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool is_done;
+};
+
+static void waited_done(struct batch_item *item)
+{
+    struct waited *waited = (struct waited *)(void *)item;
+    pthread_mutex_lock(&waited->lock);
+    waited->is_done = true;
+    pthread_cond_signal(&waited->wake);
+    pthread_mutex_unlock(&waited->lock);
+}
+
+enum error_code batcher_run(struct batcher *batcher,
+                            const struct ledger_work *work,
+                            struct error *err)
+{
+    struct waited waited = {
+        .item = {.work = *work, .done = waited_done},
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .wake = PTHREAD_COND_INITIALIZER,
+    };
+    const enum error_code code = batcher_submit(batcher, &waited.item, err);
+    pthread_mutex_lock(&waited.lock);
+    while (code == ERR_OK && !waited.is_done) {
+        pthread_cond_wait(&waited.wake, &waited.lock);
+    }
+    pthread_mutex_unlock(&waited.lock);
+    (void)pthread_cond_destroy(&waited.wake);
+    (void)pthread_mutex_destroy(&waited.lock);
+    return code;
+}
+
 /* Unlink the first items, at most batch_max commands and at least one item. Under the lock. */
 static struct batch_item *take(struct batcher *batcher)
 {
@@ -252,6 +289,13 @@ static void tell_feed(struct batcher *batcher)
     }
 }
 
+static void tell_alerts(struct batcher *batcher)
+{
+    if (ledger_alerts_made(batcher->options.ledger)) {
+        batcher->options.alerts_made(batcher->options.context);
+    }
+}
+
 static void execute(struct batcher *batcher, size_t works, int64_t now_ms)
 {
     struct error err = {0};
@@ -295,6 +339,7 @@ static void run_batch(struct batcher *batcher, struct batch_item *items)
         ledger_result_fini(&batcher->due_results[i]);
     }
     tell_feed(batcher);
+    tell_alerts(batcher);
 }
 
 /* After a failure, and with nothing to commit: try once a second whether the ledger can again. */

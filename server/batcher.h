@@ -36,6 +36,8 @@ struct batcher_options {
     int64_t timer_period_ms;
     /* Called on the ledger thread after commits that made feed events, with their clusters. */
     void (*feed_changed)(void *context, const int64_t *cluster_nos, size_t count);
+    /* Called on the ledger thread after commits that made deliveries of alerts. */
+    void (*alerts_made)(void *context);
     /* Called on the ledger thread when every item of a batch is done: wake whom they wait for, once. */
     void (*batch_done)(void *context);
     void *context;
@@ -58,6 +60,13 @@ void batcher_set_limits(struct batcher *batcher, int64_t queue_max, int64_t batc
 MUST_USE enum error_code batcher_submit(struct batcher *batcher,
                                         struct batch_item *item,
                                         struct error *err);
+
+/**
+ * Carry out a work and wait until it is done. Any thread but the ledger's and the HTTP loop. Errors of batcher_submit().
+ */
+MUST_USE enum error_code batcher_run(struct batcher *batcher,
+                                     const struct ledger_work *work,
+                                     struct error *err);
 
 /** Did the last commit work? The answer of /readyz. Any thread. */
 bool batcher_is_healthy(const struct batcher *batcher);

@@ -18,6 +18,7 @@
 #define ROLES_REPORTS  (ROLE_ADMIN | ROLE_FINANCE | ROLE_LEAD | ROLE_VIEWER)
 #define ROLES_CORRECT  (ROLE_ADMIN | ROLE_SCHEDULER | ROLE_FINANCE)
 #define ROLES_TRANSFER (ROLE_ADMIN | ROLE_FINANCE | ROLE_LEAD)
+#define ROLES_WEBHOOKS (ROLE_ADMIN | ROLE_LEAD | ROLE_FINANCE)
 #define ROLES_BATCH    (ROLE_ADMIN | ROLE_SCHEDULER | ROLE_LEAD | ROLE_FINANCE)
 
 #define Q_AMOUNTS (QUERY_BIT(QUERY_AMOUNTS))
@@ -109,6 +110,18 @@ static const struct route_command delete_cap = {
     .kind = COMMAND_DELETE_CAP,
     .status = 204,
     .place = api_place_cap,
+};
+SETTING(put_webhook, COMMAND_PUT_WEBHOOK, api_place_webhook, decode_webhook, encode_webhook_answer);
+static const struct route_command delete_webhook = {
+    .kind = COMMAND_DELETE_WEBHOOK,
+    .status = 204,
+    .place = api_place_webhook,
+};
+static const struct route_command test_webhook = {
+    .kind = COMMAND_TEST_WEBHOOK,
+    .status = 202,
+    .place = api_place_webhook,
+    .encode = encode_test_answer,
 };
 static const struct route_command make_token = {
     .kind = COMMAND_PUT_TOKEN,
@@ -223,6 +236,12 @@ const struct route routes[] = {
     POST("/v1/charges", ROLES_SCHEDULERS, charge),
     POST("/v1/refunds", ROLES_FINANCE, refund),
     {.method = METHOD_POST,
+     .pattern = "/v1/refunds/bulk",
+     .roles = ROLES_FINANCE,
+     .body_bytes = LIMIT_BODY_BYTES,
+     .query = Q_COMMAND,
+     .handle = api_refund_many},
+    {.method = METHOD_POST,
      .pattern = "/v1/quotes",
      .roles = ROLES_ALL,
      .body_bytes = LIMIT_BODY_BYTES,
@@ -328,6 +347,22 @@ const struct route routes[] = {
      .query = QUERY_BIT(QUERY_DRY_RUN),
      .handle = api_command,
      .command = &rotate_token},
+    CHANGE(METHOD_PUT, "/v1/webhooks/{name}", ROLES_WEBHOOKS, put_webhook),
+    GET("/v1/webhooks/{name}", ROLES_WEBHOOKS, Q_AMOUNTS, api_get_webhook),
+    {.method = METHOD_DELETE,
+     .pattern = "/v1/webhooks/{name}",
+     .roles = ROLES_WEBHOOKS,
+     .query = QUERY_BIT(QUERY_DRY_RUN),
+     .handle = api_command,
+     .command = &delete_webhook},
+    GET("/v1/webhooks", ROLES_WEBHOOKS, 0, api_list_webhooks),
+    {.method = METHOD_POST,
+     .pattern = "/v1/webhooks/{name}/test",
+     .roles = ROLES_WEBHOOKS,
+     .query = QUERY_BIT(QUERY_DRY_RUN),
+     .handle = api_command,
+     .command = &test_webhook},
+    GET("/v1/webhooks/{name}/deliveries", ROLES_WEBHOOKS, Q_PAGE, api_list_deliveries),
 
     GET("/v1/openapi.json", ROLES_ALL, 0, api_openapi),
     GET("/healthz", ROUTE_PUBLIC, 0, api_health),

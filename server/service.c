@@ -17,6 +17,7 @@
 #include "server/notify.h"
 #include "server/oidc.h"
 #include "server/tls.h"
+#include "server/webhooks.h"
 
 enum {
     REPORTS_QUEUED_MAX = 64,
@@ -30,6 +31,12 @@ static void tell_feed(void *context, const int64_t *cluster_nos, size_t count)
     struct service *service = context;
     feed_tell(service->feed, cluster_nos, count);
     http_wake(service->http);
+}
+
+static void tell_alerts(void *context)
+{
+    const struct service *service = context;
+    webhooks_wake(service->webhooks);
 }
 
 static void tick(struct service *service, int64_t mono_ms)
@@ -189,11 +196,18 @@ static enum error_code start_threads(struct service *service, struct error *err)
         .batch_max = config->batch_max_commands,
         .timer_period_ms = config->timer_period_ms,
         .feed_changed = tell_feed,
+        .alerts_made = tell_alerts,
         .batch_done = wake_loop,
         .context = service,
     };
-    const enum error_code code = batcher_create(&options, &service->batcher, err);
-    return code == ERR_OK ? bulk_create(service, &service->bulk, err) : code;
+    enum error_code code = webhooks_create(service, &service->webhooks, err);
+    if (code == ERR_OK) {
+        code = batcher_create(&options, &service->batcher, err);
+    }
+    if (code == ERR_OK) {
+        code = bulk_create(service, &service->bulk, err);
+    }
+    return code == ERR_OK ? webhooks_start(service->webhooks, err) : code;
 }
 
 static enum error_code start_http(struct service *service, struct error *err)
@@ -265,8 +279,10 @@ bool service_run(struct service *service)
 
 void service_fini(struct service *service)
 {
+    webhooks_stop(service->webhooks);
     bulk_destroy(service->bulk);
     batcher_destroy(service->batcher);
+    webhooks_destroy(service->webhooks);
     readers_destroy(service->readers);
     readers_destroy(service->reports);
     http_destroy(service->http);

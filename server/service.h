@@ -24,6 +24,7 @@ struct feed;
 struct idempotency;
 struct oidc;
 struct tls;
+struct webhooks;
 
 enum { SERVICE_URL_BYTES = 1280 };
 
@@ -39,6 +40,7 @@ struct service {
     struct metrics *metrics;
     struct batcher *batcher;
     struct bulk *bulk;
+    struct webhooks *webhooks;
     struct feed *feed;
     struct idempotency *idempotency;
     struct tls *tls; /* NULL: plain HTTP */

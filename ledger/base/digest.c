@@ -97,3 +97,20 @@ bool digest_parse(const char *text, struct digest *ret_digest)
     *ret_digest = digest;
     return true;
 }
+
+void digest_hmac_init(struct digest_hmac *hmac, const void *key, size_t key_bytes)
+{
+    hmac_sha256_set_key(&hmac->sha256, key_bytes, key);
+}
+
+void digest_hmac_update(struct digest_hmac *hmac, const void *bytes, size_t length_bytes)
+{
+    hmac_sha256_update(&hmac->sha256, length_bytes, bytes);
+}
+
+struct digest digest_hmac_finish(struct digest_hmac *hmac)
+{
+    struct digest digest;
+    hmac_sha256_digest(&hmac->sha256, sizeof digest.bytes, digest.bytes);
+    return digest;
+}

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <nettle/hmac.h>
 #include <nettle/sha2.h>
 
 #include "ledger/base/check.h"
@@ -50,6 +51,15 @@ struct digest digest_finish(struct digest_state *state);
 
 /** The digest of one piece of memory. */
 struct digest digest_of(const void *bytes, size_t length_bytes);
+
+/** An HMAC-SHA256 in the making (RFC 2104); embedded by its owner, needs no fini. */
+struct digest_hmac {
+    struct hmac_sha256_ctx sha256;
+};
+
+void digest_hmac_init(struct digest_hmac *hmac, const void *key, size_t key_bytes);
+void digest_hmac_update(struct digest_hmac *hmac, const void *bytes, size_t length_bytes);
+struct digest digest_hmac_finish(struct digest_hmac *hmac);
 
 /** Are both the same; takes the same time wherever they differ. */
 bool digest_equal(const struct digest *a, const struct digest *b);

@@ -54,6 +54,8 @@
 #define LIMIT_ZONE_BYTES         64   /* name of a time zone */
 #define LIMIT_JOB_KEY_BYTES      128  /* job_key and run_key */
 #define LIMIT_REASON_BYTES       256  /* reason, note, contact */
+#define LIMIT_WEBHOOK_URL_BYTES  512  /* URL of a webhook; iv */
+#define LIMIT_GRANT_DAYS         3660 /* how long before its end a grant is told of; iv */
 #define LIMIT_CURRENCY_BYTES     3    /* ISO 4217 */
 #define LIMIT_TASK_LIST_BYTES    4096 /* a task list such as "3-9,12" */
 #define LIMIT_ERROR_FIELD_BYTES  63   /* struct error: dotted name of the field at fault */

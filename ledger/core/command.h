@@ -43,17 +43,22 @@ enum command_kind {
     COMMAND_PUT_RATES,
     COMMAND_PUT_TOKEN,
     COMMAND_REVOKE_TOKEN,
+    COMMAND_PUT_WEBHOOK,
+    COMMAND_DELETE_WEBHOOK,
     COMMAND_CLOSE,         /* a month of a root */
     COMMAND_RENAME_PERSON, /* overwrite a person's name everywhere (SPEC 2.4) */
     COMMAND_ROTATE_TOKEN,  /* a new secret; the old one is good for a while */
     /* the ledger's own clockwork */
     COMMAND_EXPIRE_HOLD, /* an unbound hold whose ttl is over */
     COMMAND_END_GRANT,
-    COMMAND_TURN_RUN,    /* charge a run up to a month's start */
-    COMMAND_TURN_MONTH,  /* mark the month turned, wake what waits for it */
-    COMMAND_TOUCH_AGENT, /* a poll of the feed: the agent lives */
-    COMMAND_TOUCH_TOKEN, /* last use */
-    COMMAND_SEAL,        /* the digest of a closed month, computed by a reader */
+    COMMAND_TURN_RUN,     /* charge a run up to a month's start */
+    COMMAND_TURN_MONTH,   /* mark the month turned, wake what waits for it */
+    COMMAND_TOUCH_AGENT,  /* a poll of the feed: the agent lives */
+    COMMAND_TOUCH_TOKEN,  /* last use */
+    COMMAND_SEAL,         /* the digest of a closed month, computed by a reader */
+    COMMAND_TEST_WEBHOOK, /* a message to see whether it arrives */
+    COMMAND_RAISE_ALERT,  /* what time has brought is told, or has passed */
+    COMMAND_DELIVERED,    /* a try of a delivery and how it ended */
     COMMAND__COUNT
 };
 
@@ -249,6 +254,33 @@ struct command_close {
     int64_t month;
 };
 
+struct command_webhook {
+    char name[RECORD_NODE_NAME_BYTES];
+    char node[RECORD_NODE_NAME_BYTES];
+    char url[RECORD_URL_BYTES];
+    char secret[RECORD_SECRET_BYTES]; /* made by the server, for a new one or a rotation */
+    int64_t types;
+    int64_t grant_days;
+    int64_t disabled;
+    bool rotate;
+};
+
+struct command_alert {
+    struct alert alert;
+    int64_t subject_no;
+    int64_t webhook_no; /* 0: all that cover it */
+    bool clears;        /* it has passed */
+};
+
+struct command_delivered {
+    int64_t delivery_no;
+    int64_t state; /* enum delivery_state */
+    int64_t status;
+    int64_t next_ms;
+    bool gone; /* the receiver wants no more: 410 */
+    char error[RECORD_NAME_BYTES];
+};
+
 /* A clockwork command's subject: EXPIRE_HOLD, TURN_RUN (hold, task, attempt, at), END_GRANT
  * (grant), TURN_MONTH (root, month). */
 struct command_due {
@@ -300,6 +332,9 @@ struct command {
         struct command_rename rename;
         struct command_due due;
         struct period seal; /* root, month and what a seal fills in */
+        struct command_webhook webhook;
+        struct command_alert alert;
+        struct command_delivered delivered;
     };
 };
 

@@ -26,6 +26,8 @@ enum {
     RECORD_KEY_BYTES = 129,  /* job_key, run_key */
     RECORD_NOTE_BYTES = 257, /* reasons, notes, messages */
     RECORD_ZONE_BYTES = 65,
+    RECORD_URL_BYTES = LIMIT_WEBHOOK_URL_BYTES + 1,
+    RECORD_SECRET_BYTES = 80, /* of a webhook */
     RECORD_PLACE_BYTES =
         RECORD_NAME_BYTES + RECORD_NODE_NAME_BYTES, /* of a token: PROJECT/PERSON at most */
     RECORD_PATH_NODES = LIMIT_LEVELS + 1,           /* member, project, organizations, root */
@@ -130,6 +132,7 @@ enum name_space {
     NAMES_DIMS,    /* scope: root; name: hex digest of the dimensions */
     NAMES_GRANT,   /* grants, transfers, withdrawals: scope: root; target_no: the movement */
     NAMES_REFUND,  /* scope: root */
+    NAMES_WEBHOOK,
 };
 
 struct name {
@@ -811,6 +814,80 @@ struct token {
     char place[RECORD_PLACE_BYTES];
     struct digest old_hash; /* of the secret before the last rotation */
     int64_t old_until_s;    /* until then it is good as well; 0: it never was, or is no more */
+};
+
+/* ---- alerts */
+
+enum alert_type {
+    ALERT_TEST,
+    ALERT_CAP,          /* used and frozen of a window cap have reached a threshold */
+    ALERT_GRANT,        /* so have those of a payer's grants */
+    ALERT_OVERDRAWN,    /* a payer's overdraft is in use */
+    ALERT_GRANT_ENDING, /* a grant with something left ends soon */
+    ALERT_STALE,        /* a project has running holds that nobody has heard of lately */
+    ALERT_SILENT,       /* a cluster's agent is silent */
+    ALERT__COUNT
+};
+
+/* Where alerts are sent to. */
+struct webhook {
+    int64_t webhook_no;
+    int64_t root_no;
+    int64_t node_no;    /* it hears of this node and all below */
+    int64_t types;      /* bits 1 << enum alert_type */
+    int64_t disabled;   /* 1: by a person, or because the receiver answered 410 */
+    int64_t grant_days; /* ALERT_GRANT_ENDING: so long before */
+    int64_t version;
+    int64_t created_ms;
+    int64_t old_until_ms; /* until then messages are signed with the old secret as well */
+    char name[RECORD_NODE_NAME_BYTES];
+    char url[RECORD_URL_BYTES];
+    char secret[RECORD_SECRET_BYTES];
+    char old_secret[RECORD_SECRET_BYTES];
+};
+
+/* What happened, written once for all its webhooks, in the transaction of its cause. Insert only. */
+struct alert {
+    int64_t alert_no;
+    int64_t type; /* enum alert_type */
+    int64_t root_no;
+    int64_t node_no; /* the capped node, the payer, the project; 0: a cluster's */
+    int64_t
+        other_no; /* ending: the grant; stale: the hold not heard of for longest; silent: the cluster */
+    int64_t cap_kind;
+    int64_t percent; /* the threshold */
+    int64_t limit_mcs;
+    int64_t used_mcs;
+    int64_t frozen_mcs;
+    int64_t until_s; /* the window's or grant's end; stale, silent: last heard of */
+    int64_t holds;
+    int64_t at_ms;
+};
+
+/* What has been told, so that it is not told twice. */
+struct alert_state {
+    int64_t type;
+    int64_t subject_no; /* node, payer, grant, project, cluster */
+    int64_t detail_no;  /* the cap's kind; of an ending grant the webhook */
+    int64_t epoch;      /* of another one than now: as if it was not there */
+    int64_t window_s;   /* the end of the window for which it holds; overdrawn: when it was told */
+    int64_t level;      /* the highest threshold told; 0: none */
+};
+
+enum delivery_state { DELIVERY_PENDING, DELIVERY_DELIVERED, DELIVERY_DEAD };
+
+/* One alert on its way to one webhook. */
+struct delivery {
+    int64_t delivery_no;
+    int64_t webhook_no;
+    int64_t alert_no;
+    int64_t state; /* enum delivery_state */
+    int64_t tries;
+    int64_t next_ms; /* pending: when it is due */
+    int64_t at_ms;
+    int64_t done_ms;
+    int64_t status; /* HTTP, of the last try; 0: no answer */
+    char error[RECORD_NAME_BYTES];
 };
 
 /* Use of an account that no project answers to, or without a price, for a person to assign (SPEC

@@ -95,6 +95,19 @@ FILTER(close_grants, close_grant, r->root_no == n[0] && r->month == n[1])
 FILTER(close_payers, close_payer, r->root_no == n[0] && r->month == n[1])
 FILTER(chain_notes, chain_note, r->root_no == n[0] && r->txn_no > n[1])
 
+static bool runs_settled(const struct select_args *args, const void *record)
+{
+    const int64_t *n = args->n;
+    const struct run *r = record;
+    const int64_t after[] = {0, 0, n[3], n[4], n[5]};
+    return r->state == TASK_SETTLED && any_or(n[0], r->root_no) && r->ended_s > n[1] &&
+           r->started_s < n[2] && run_is_after(r, after);
+}
+
+FILTER(deliveries_due, delivery, r->state == DELIVERY_PENDING && r->next_ms <= n[0])
+FILTER(deliveries_of_webhook, delivery, r->webhook_no == n[0] && r->delivery_no < n[1])
+FILTER(alert_states, alert_state, r->type == n[0])
+
 static int order(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
@@ -114,6 +127,13 @@ COMPARE(by_end, grant, end_s, grant_no)
 COMPARE(by_start, grant, start_s, grant_no)
 COMPARE(by_due, hold, due_s, hold_no)
 COMPARE(by_month, payer_month, month, node_no)
+COMPARE(by_next, delivery, next_ms, delivery_no)
+
+static int by_delivery_descending(const void *a, const void *b)
+{
+    return order(((const struct delivery *)b)->delivery_no,
+                 ((const struct delivery *)a)->delivery_no);
+}
 
 static int by_token_no(const void *a, const void *b)
 {
@@ -179,6 +199,10 @@ static const struct {
     [SELECT_CLOSE_PAYERS] = {close_payers, NULL},
     [SELECT_CHAIN_NOTES] = {chain_notes, NULL},
     [SELECT_AUDIT_ROOT] = {audit_root, NULL},
+    [SELECT_RUNS_SETTLED] = {runs_settled, NULL},
+    [SELECT_DELIVERIES_DUE] = {deliveries_due, by_next},
+    [SELECT_DELIVERIES_OF_WEBHOOK] = {deliveries_of_webhook, by_delivery_descending},
+    [SELECT_ALERT_STATES] = {alert_states, NULL},
 };
 
 bool memory_select_matches(enum select_kind select,

@@ -567,6 +567,60 @@ static const struct record_field chain_note_fields[] = {
     BLOB(chain_note, digest),
 };
 
+static const struct record_field webhook_fields[] = {
+    I64(webhook, webhook_no),
+    I64(webhook, root_no),
+    I64(webhook, node_no),
+    I64(webhook, types),
+    I64(webhook, disabled),
+    I64(webhook, grant_days),
+    I64(webhook, version),
+    I64(webhook, created_ms),
+    I64(webhook, old_until_ms),
+    TEXT(webhook, name),
+    TEXT(webhook, url),
+    TEXT(webhook, secret),
+    TEXT(webhook, old_secret),
+};
+
+static const struct record_field alert_fields[] = {
+    I64(alert, alert_no),
+    I64(alert, type),
+    I64(alert, root_no),
+    I64(alert, node_no),
+    I64(alert, other_no),
+    I64(alert, cap_kind),
+    I64(alert, percent),
+    I64(alert, limit_mcs),
+    I64(alert, used_mcs),
+    I64(alert, frozen_mcs),
+    I64(alert, until_s),
+    I64(alert, holds),
+    I64(alert, at_ms),
+};
+
+static const struct record_field alert_state_fields[] = {
+    I64(alert_state, type),
+    I64(alert_state, subject_no),
+    I64(alert_state, detail_no),
+    I64(alert_state, epoch),
+    I64(alert_state, window_s),
+    I64(alert_state, level),
+};
+
+static const struct record_field delivery_fields[] = {
+    I64(delivery, delivery_no),
+    I64(delivery, webhook_no),
+    I64(delivery, alert_no),
+    I64(delivery, state),
+    I64(delivery, tries),
+    I64(delivery, next_ms),
+    I64(delivery, at_ms),
+    I64(delivery, done_ms),
+    I64(delivery, status),
+    TEXT(delivery, error),
+};
+
 /* clang-format on */
 
 #define ROW(number, type, keys, appends)         \
@@ -615,4 +669,8 @@ const struct record_type record_types[RECORD__COUNT] = {
     ROW(RECORD_CLOSE_GRANT, close_grant, 3, true),
     ROW(RECORD_CLOSE_PAYER, close_payer, 4, true),
     ROW(RECORD_CHAIN_NOTE, chain_note, 3, true),
+    ROW(RECORD_WEBHOOK, webhook, 1, false),
+    ROW(RECORD_ALERT, alert, 1, false),
+    ROW(RECORD_ALERT_STATE, alert_state, 3, false),
+    ROW(RECORD_DELIVERY, delivery, 1, false),
 };

@@ -79,6 +79,10 @@ enum record_id {
     RECORD_CLOSE_GRANT,
     RECORD_CLOSE_PAYER,
     RECORD_CHAIN_NOTE,
+    RECORD_WEBHOOK,
+    RECORD_ALERT,
+    RECORD_ALERT_STATE,
+    RECORD_DELIVERY,
     RECORD__COUNT
 };
 
@@ -120,6 +124,10 @@ union record_any {
     struct close_grant close_grant;
     struct close_payer close_payer;
     struct chain_note chain_note;
+    struct webhook webhook;
+    struct alert alert;
+    struct alert_state alert_state;
+    struct delivery delivery;
 };
 
 #endif

@@ -59,6 +59,12 @@ enum select_kind {
     SELECT_CLOSE_GRANTS,       /* struct close_grant; root n[0], month n[1]; by grant */
     SELECT_CLOSE_PAYERS,       /* struct close_payer; root n[0], month n[1]; by key */
     SELECT_CHAIN_NOTES,        /* struct chain_note; root n[0], txn_no > n[1]; by key */
+    SELECT_RUNS_SETTLED, /* struct run; of root n[0] (0: all), settled, ended_s > n[1], started_s < n[2], after
+                               (hold n[3], task n[4], attempt n[5]); by key. A walk through the runs behind that place */
+    SELECT_WEBHOOKS,       /* struct webhook; by webhook_no */
+    SELECT_DELIVERIES_DUE, /* struct delivery; pending, next_ms <= n[0]; by next_ms, delivery_no */
+    SELECT_DELIVERIES_OF_WEBHOOK, /* struct delivery; webhook n[0], delivery_no < n[1]; newest first */
+    SELECT_ALERT_STATES,          /* struct alert_state; type n[0]; by key */
     /* whole tables, for check */
     SELECT_ALL_HOLDS,
     SELECT_ALL_RUNS,

@@ -304,6 +304,67 @@ CREATE TABLE run_host (
     PRIMARY KEY (hold_no, task, attempt, host)
 ) STRICT, WITHOUT ROWID;
 
+-- Where alerts are sent to (SPEC 4.6). The secrets sign, so they stand here as they are.
+CREATE TABLE webhook (
+    webhook_no   INTEGER PRIMARY KEY,
+    root_no      INTEGER NOT NULL,
+    node_no      INTEGER NOT NULL,
+    types        INTEGER NOT NULL,                                     -- bits, 1 << type
+    disabled     INTEGER NOT NULL CHECK (disabled BETWEEN 0 AND 1),
+    grant_days   INTEGER NOT NULL,
+    version      INTEGER NOT NULL,
+    created_ms   INTEGER NOT NULL,
+    old_until_ms INTEGER NOT NULL,
+    name         TEXT NOT NULL,
+    url          TEXT NOT NULL,
+    secret       TEXT NOT NULL,
+    old_secret   TEXT NOT NULL
+) STRICT;
+
+-- What happened, once for all webhooks; written with its cause.
+CREATE TABLE alert (
+    alert_no   INTEGER PRIMARY KEY,
+    type       INTEGER NOT NULL CHECK (type BETWEEN 0 AND 6),
+    root_no    INTEGER NOT NULL,
+    node_no    INTEGER NOT NULL,
+    other_no   INTEGER NOT NULL,                                       -- grant, hold, cluster
+    cap_kind   INTEGER NOT NULL,
+    percent    INTEGER NOT NULL,
+    limit_mcs  INTEGER NOT NULL,
+    used_mcs   INTEGER NOT NULL,
+    frozen_mcs INTEGER NOT NULL,
+    until_s    INTEGER NOT NULL,
+    holds      INTEGER NOT NULL,
+    at_ms      INTEGER NOT NULL
+) STRICT;
+
+-- What has been told.
+CREATE TABLE alert_state (
+    type       INTEGER NOT NULL,
+    subject_no INTEGER NOT NULL,
+    detail_no  INTEGER NOT NULL,
+    epoch      INTEGER NOT NULL,
+    window_s   INTEGER NOT NULL,
+    level      INTEGER NOT NULL,
+    PRIMARY KEY (type, subject_no, detail_no)
+) STRICT, WITHOUT ROWID;
+
+-- One alert on its way to one webhook.
+CREATE TABLE delivery (
+    delivery_no INTEGER PRIMARY KEY,
+    webhook_no  INTEGER NOT NULL,
+    alert_no    INTEGER NOT NULL,
+    state       INTEGER NOT NULL CHECK (state BETWEEN 0 AND 2),        -- pending, delivered, dead
+    tries       INTEGER NOT NULL,
+    next_ms     INTEGER NOT NULL,
+    at_ms       INTEGER NOT NULL,
+    done_ms     INTEGER NOT NULL,
+    status      INTEGER NOT NULL,                                      -- HTTP; 0 none
+    error       TEXT NOT NULL
+) STRICT;
+CREATE INDEX delivery_due ON delivery (next_ms) WHERE state = 0;
+CREATE INDEX delivery_of_webhook ON delivery (webhook_no);
+
 -- Refunds and corrections: who may be asked why (SPEC 5.10, 5.11).
 CREATE TABLE adjustment (
     adjustment_no INTEGER PRIMARY KEY,

@@ -20,6 +20,7 @@ EXEMPT = {
     ("ledger/base/clock.c", CLOCK): "the only clock",
     ("clients/clock.c", CLOCK): "the clients' only clock; they share no code with the daemon",
     ("server/batcher.c", CLOCK): "names the clock that its condition variable waits by; reads none",
+    ("server/webhooks.c", CLOCK): "names the clock that its condition variable waits by; reads none",
     ("clients/slurm/user_names.c", CLOCK): "names the clock that its condition variable waits by; reads none",
     ("clients/slurm/watch.c", CLOCK): "names the clock that its locks wait by; reads none",
     ("server/focus.c", UNFINISHED): "ISO 4217's code for no currency, which FOCUS wants where there is no price",

@@ -33,15 +33,15 @@ PLACES = {
 SIDES = {
     "in": {
         "root": "acme", "org": "acme-ai", "project": "vision", "user": "alice", "cluster": "alpha", "hold": "held",
-        "account": "phys-in", "mapped": "al-in", "token": None,
+        "account": "phys-in", "mapped": "al-in", "hook": "hook-in", "token": None,
     },
     "out": {
         "root": "globex", "org": "globex-ai", "project": "rivals", "user": "mallory", "cluster": "beta", "hold": "theirs",
-        "account": "phys-out", "mapped": "al-out", "token": None,
+        "account": "phys-out", "mapped": "al-out", "hook": "hook-out", "token": None,
     },
     "nowhere": {
         "root": "nonesuch", "org": "nonesuch-ai", "project": "nobodys", "user": "nobody", "cluster": "gamma",
-        "hold": "strange", "account": "phys-not", "mapped": "al-not", "token": "t-not",
+        "hold": "strange", "account": "phys-not", "mapped": "al-not", "hook": "hook-not", "token": "t-not",
     },
 }
 SOON = "2026-01-02T00:00:00Z"
@@ -100,6 +100,10 @@ def refund(n):
     return {"id": "r-new", "hold": hold(n, "settled"), "mcs": 1, "reason": "test"}
 
 
+def hook(n):
+    return {"node": n["project"], "url": "https://127.0.0.1/" + n["hook"]}
+
+
 def whole(n, path):
     """The settings of a node that a PUT must name, so as not to change its place."""
     if "/members/" in path:
@@ -137,6 +141,16 @@ REQUESTS = {
     ),
     "POST /v1/charges": lambda n: ("POST", "/v1/charges", {"id": "c-new", **who(n), **CHARGE}),
     "POST /v1/refunds": lambda n: ("POST", "/v1/refunds", refund(n)),
+    "POST /v1/refunds/bulk": lambda n: (
+        "POST", "/v1/refunds/bulk", {"id": "r-many", "project": n["project"], "from": STARTED, "to": ENDED, "reason": "test"},
+    ),
+    "PUT /v1/caps": lambda n: ("PUT", "/v1/caps", [{"node": n["project"], "cap": "month", "core_hours": 77}], ANY),
+    "PUT /v1/webhooks/{name}": lambda n: ("PUT", f"/v1/webhooks/{n['hook']}", hook(n), ANY),
+    "GET /v1/webhooks/{name}": lambda n: ("GET", f"/v1/webhooks/{n['hook']}"),
+    "DELETE /v1/webhooks/{name}": lambda n: ("DELETE", f"/v1/webhooks/{n['hook']}", None, ANY),
+    "GET /v1/webhooks": lambda n: ("GET", "/v1/webhooks"),
+    "POST /v1/webhooks/{name}/test": lambda n: ("POST", f"/v1/webhooks/{n['hook']}/test"),
+    "GET /v1/webhooks/{name}/deliveries": lambda n: ("GET", f"/v1/webhooks/{n['hook']}/deliveries"),
     "POST /v1/quotes": lambda n: ("POST", "/v1/quotes", {**who(n), **FREEZE}),
     "POST /v1/batch": lambda n: ("POST", "/v1/batch", {"op": "refund", **refund(n)}),
     "POST /v1/events": lambda n: (
@@ -241,6 +255,7 @@ class World:
         ok("PUT", f"/v1/clusters/{n['cluster']}/rates/1", {**CARD, "effective_from": "2025-01-01T00:00:00Z"})
         ok("PUT", f"/v1/clusters/{n['cluster']}/accounts/{n['account']}", {"project": n["project"]})
         ok("PUT", f"/v1/clusters/{n['cluster']}/users/{n['mapped']}", {"person": n["user"]})
+        ok("PUT", f"/v1/webhooks/{n['hook']}", hook(n))
         ok("POST", "/v1/charges", {"id": hold(n, "lost"), **who(n), **CHARGE, "account": "lost"})
         self.freeze(n)
 

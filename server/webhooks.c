@@ -1,0 +1,416 @@
+/* See webhooks.h. */
+#include "server/webhooks.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include <curl/curl.h>
+
+#include "ledger/base/clock.h"
+#include "ledger/base/log.h"
+#include "server/webhook_event.h"
+#include "server/webhook_send.h"
+#include "server/webhook_sign.h"
+
+enum {
+    ROUND = 32,     /* deliveries under way at once */
+    OF_ONE = 8,     /* of them, those of one webhook: a slow receiver leaves room for others */
+    GATHERED = 256, /* due ones looked at */
+    COMMANDS = 128, /* alerts found in one look */
+    BODY_BYTES = 65536,
+    SLEEP_MS = 60000, /* with nothing to do */
+    DAY_MS = 86400000,
+    RETRY_FACTOR = 4,
+    STATUS_GONE = 410,
+};
+
+struct due {
+    struct delivery delivery;
+    struct webhook webhook;
+    struct alert alert;
+    bool is_dropped; /* its webhook is no more */
+    struct buffer body;
+    char id[WEBHOOK_ID_BYTES];
+    char signature[WEBHOOK_SIGNATURE_BYTES];
+};
+
+struct webhooks {
+    struct service *service;
+    struct ledger_reader *reader;
+    pthread_t thread;
+    bool has_thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool is_woken; /* under the lock */
+    bool is_stopping;
+
+    /* the thread's own */
+    int64_t next_watch_ms; /* monotonic */
+    int64_t next_due_ms;   /* wall clock; 0: nothing waits */
+    size_t gathered_count;
+    struct delivery gathered[GATHERED];
+    size_t due_count;
+    struct due due[ROUND];
+    struct webhook_post posts[ROUND];
+    struct command commands[COMMANDS];
+    const struct command *pointers[COMMANDS];
+    struct ledger_result results[COMMANDS];
+};
+
+/* ---- through the ledger */
+
+static void run_commands(struct webhooks *webhooks, size_t count)
+{
+    struct error err;
+    if (count == 0) {
+        return;
+    }
+    memset(webhooks->results, 0, count * sizeof(webhooks->results[0]));
+    struct ledger_work work = {
+        .commands = webhooks->pointers,
+        .results = webhooks->results,
+        .count = count,
+    };
+    if (batcher_run(webhooks->service->batcher, &work, &err) != ERR_OK) {
+        log_event(LOG_WARNING, "webhooks_not_stored", log_text("detail", err.detail));
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (webhooks->results[i].error.code != ERR_OK) {
+            log_event(LOG_WARNING, "webhooks_refused",
+                      log_text("detail", webhooks->results[i].error.detail));
+        }
+        ledger_result_fini(&webhooks->results[i]);
+    }
+}
+
+/* ---- alerts that time brings */
+
+static void watch(struct webhooks *webhooks)
+{
+    struct error err;
+    size_t count = 0;
+    const int64_t mono_ms = clock_mono_ms();
+    if (mono_ms < webhooks->next_watch_ms) {
+        return;
+    }
+    webhooks->next_watch_ms = mono_ms + webhooks->service->config.alert_period_ms;
+    enum error_code code = ledger_reader_begin(webhooks->reader, &err);
+    if (code == ERR_OK) {
+        code = ledger_watch(webhooks->reader, clock_wall_ms(), webhooks->commands, COMMANDS, &count,
+                            &err);
+        ledger_reader_end(webhooks->reader);
+    }
+    if (code != ERR_OK) {
+        log_event(LOG_WARNING, "alerts_not_looked_for", log_text("detail", err.detail));
+        return;
+    }
+    run_commands(webhooks, count);
+}
+
+/* ---- what is due */
+
+static bool gather(void *context, const void *record)
+{
+    struct webhooks *webhooks = context;
+    webhooks->gathered[webhooks->gathered_count++] = *(const struct delivery *)record;
+    return webhooks->gathered_count < GATHERED;
+}
+
+static size_t count_of(const struct webhooks *webhooks, int64_t webhook_no)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < webhooks->due_count; i++) {
+        count += webhooks->due[i].delivery.webhook_no == webhook_no;
+    }
+    return count;
+}
+
+/* One that cannot be written any more (its webhook or its subject is gone) is dropped. */
+static void prepare(struct webhooks *webhooks, const struct delivery *delivery)
+{
+    struct error err;
+    struct due *due = &webhooks->due[webhooks->due_count++];
+    due->delivery = *delivery;
+    (void)webhook_event_id(delivery, due->id);
+    buffer_init(&due->body, BODY_BYTES);
+    enum error_code code =
+        ledger_read_webhook_no(webhooks->reader, delivery->webhook_no, &due->webhook, &err);
+    if (code == ERR_OK) {
+        code = ledger_read_alert(webhooks->reader, delivery->alert_no, &due->alert, &err);
+    }
+    if (code == ERR_OK) {
+        code =
+            webhook_event_write(webhooks->reader, &due->alert, due->webhook.name, &due->body, &err);
+    }
+    due->is_dropped = code == ERR_NOT_FOUND || (code == ERR_OK && due->webhook.disabled != 0);
+    if (code != ERR_OK && code != ERR_NOT_FOUND) {
+        log_event(LOG_WARNING, "webhook_not_written", log_text("detail", err.detail));
+        buffer_fini(&due->body);
+        webhooks->due_count--;
+    }
+}
+
+static enum error_code collect(struct webhooks *webhooks, int64_t now_ms, struct error *err)
+{
+    const struct select_args args = {.n = {INT64_MAX}, .limit = GATHERED};
+    webhooks->gathered_count = 0;
+    webhooks->due_count = 0;
+    webhooks->next_due_ms = 0;
+    enum error_code code =
+        ledger_read_list(webhooks->reader, SELECT_DELIVERIES_DUE, &args, gather, webhooks, err);
+    for (size_t i = 0; code == ERR_OK && i < webhooks->gathered_count; i++) {
+        const struct delivery *delivery = &webhooks->gathered[i];
+        if (delivery->next_ms > now_ms) {
+            webhooks->next_due_ms = delivery->next_ms;
+            break;
+        }
+        if (webhooks->due_count == ROUND) {
+            break;
+        }
+        if (count_of(webhooks, delivery->webhook_no) < OF_ONE) {
+            prepare(webhooks, delivery);
+        }
+    }
+    return code;
+}
+
+/* ---- sending */
+
+static enum webhook_reach reach_of(const char *text)
+{
+    return strcmp(text, "public") == 0 ? WEBHOOK_REACH_PUBLIC
+           : strcmp(text, "any") == 0  ? WEBHOOK_REACH_ANY
+                                       : WEBHOOK_REACH_PRIVATE;
+}
+
+static bool sign(struct due *due, struct webhook_post *post, int64_t now_ms)
+{
+    struct error err;
+    const struct webhook *webhook = &due->webhook;
+    *post = (struct webhook_post){
+        .url = webhook->url,
+        .id = due->id,
+        .timestamp_s = now_ms / 1000,
+        .signature = due->signature,
+        .body = buffer_text(&due->body),
+        .body_bytes = due->body.length_bytes,
+    };
+    const struct webhook_message message = {post->id, post->timestamp_s, post->body,
+                                            post->body_bytes};
+    const char *old = webhook->old_until_ms > now_ms ? webhook->old_secret : "";
+    if (webhook_sign(&message, webhook->secret, old, due->signature, &err) != ERR_OK) {
+        log_event(LOG_ERROR, "webhook_not_signed", log_text("detail", err.detail));
+        return false;
+    }
+    return true;
+}
+
+/* When a failed one is tried again: four times as long as before, at most a day. */
+static int64_t pause_ms(int64_t first_ms, int64_t tries)
+{
+    int64_t pause = first_ms;
+    for (int64_t i = 0; i < tries && pause < DAY_MS; i++) {
+        pause *= RETRY_FACTOR;
+    }
+    return pause < DAY_MS ? pause : DAY_MS;
+}
+
+static void conclude(struct webhooks *webhooks,
+                     const struct due *due,
+                     const struct webhook_post *post,
+                     struct command *command)
+{
+    const struct config *config = &webhooks->service->config;
+    struct command_delivered *told = &command->delivered;
+    memset(command, 0, sizeof(*command));
+    command->kind = COMMAND_DELIVERED;
+    command->role = ROLE_ADMIN;
+    told->delivery_no = due->delivery.delivery_no;
+    told->status = post != NULL ? post->status : 0;
+    told->gone = told->status == STATUS_GONE;
+    const bool is_done = told->status >= 200 && told->status <= 299;
+    const bool is_last = due->delivery.tries + 1 >= config->webhook_tries_max;
+    told->state = is_done                                    ? DELIVERY_DELIVERED
+                  : due->is_dropped || told->gone || is_last ? DELIVERY_DEAD
+                                                             : DELIVERY_PENDING;
+    told->next_ms = clock_wall_ms() + pause_ms(config->webhook_retry_first_ms, due->delivery.tries);
+    const char *error = post != NULL ? post->error : "the webhook is gone or disabled";
+    memcpy(told->error, error, strlen(error) + 1);
+    if (told->state == DELIVERY_DEAD) {
+        log_event(LOG_WARNING, "webhook_dead", log_text("webhook", due->webhook.name),
+                  log_text("id", due->id), log_text("detail", error));
+    }
+}
+
+static void send_due(struct webhooks *webhooks)
+{
+    const struct config *config = &webhooks->service->config;
+    const struct webhook_limits limits = {
+        .reach = reach_of(config->webhook_addresses.text),
+        .timeout_ms = config->webhook_timeout_ms,
+    };
+    struct error err;
+    size_t places[ROUND];
+    size_t count = 0;
+    const int64_t now_ms = clock_wall_ms();
+    for (size_t i = 0; i < webhooks->due_count; i++) {
+        struct due *due = &webhooks->due[i];
+        if (!due->is_dropped && sign(due, &webhooks->posts[count], now_ms)) {
+            places[count++] = i;
+        }
+    }
+    if (count > 0 && webhook_send(webhooks->posts, count, &limits, &err) != ERR_OK) {
+        log_event(LOG_WARNING, "webhooks_not_sent", log_text("detail", err.detail));
+    }
+    size_t told = 0;
+    for (size_t i = 0; i < count; i++) {
+        conclude(webhooks, &webhooks->due[places[i]], &webhooks->posts[i],
+                 &webhooks->commands[told++]);
+    }
+    for (size_t i = 0; i < webhooks->due_count; i++) {
+        if (webhooks->due[i].is_dropped) {
+            conclude(webhooks, &webhooks->due[i], NULL, &webhooks->commands[told++]);
+        }
+    }
+    run_commands(webhooks, told);
+}
+
+/* True when there may be more at once. */
+static bool deliver(struct webhooks *webhooks)
+{
+    struct error err;
+    enum error_code code = ledger_reader_begin(webhooks->reader, &err);
+    if (code == ERR_OK) {
+        code = collect(webhooks, clock_wall_ms(), &err);
+        ledger_reader_end(webhooks->reader);
+    }
+    if (code != ERR_OK) {
+        log_event(LOG_WARNING, "deliveries_not_read", log_text("detail", err.detail));
+        return false;
+    }
+    const bool any = webhooks->due_count > 0;
+    if (any) {
+        send_due(webhooks);
+    }
+    for (size_t i = 0; i < webhooks->due_count; i++) {
+        buffer_fini(&webhooks->due[i].body);
+    }
+    return any;
+}
+
+/* ---- the thread */
+
+static int64_t sleep_ms(const struct webhooks *webhooks)
+{
+    int64_t ms = webhooks->next_watch_ms - clock_mono_ms();
+    if (webhooks->next_due_ms > 0) {
+        const int64_t due_ms = webhooks->next_due_ms - clock_wall_ms();
+        ms = due_ms < ms ? due_ms : ms;
+    }
+    ms = ms < SLEEP_MS ? ms : SLEEP_MS;
+    return ms > 1 ? ms : 1;
+}
+
+/* False when it is to end. */
+static bool wait_for_work(struct webhooks *webhooks, bool has_more)
+{
+    const int64_t until_ms = clock_mono_ms() + (has_more ? 0 : sleep_ms(webhooks));
+    const struct timespec until = {.tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000};
+    pthread_mutex_lock(&webhooks->lock);
+    while (!webhooks->is_woken && !webhooks->is_stopping && clock_mono_ms() < until_ms) {
+        (void)pthread_cond_timedwait(&webhooks->wake, &webhooks->lock, &until);
+    }
+    webhooks->is_woken = false;
+    const bool goes_on = !webhooks->is_stopping;
+    pthread_mutex_unlock(&webhooks->lock);
+    return goes_on;
+}
+
+static void *run(void *context)
+{
+    struct webhooks *webhooks = context;
+    bool has_more = true;
+    while (wait_for_work(webhooks, has_more)) {
+        watch(webhooks);
+        has_more = deliver(webhooks);
+    }
+    return NULL;
+}
+
+void webhooks_wake(struct webhooks *webhooks)
+{
+    if (webhooks != NULL) {
+        pthread_mutex_lock(&webhooks->lock);
+        webhooks->is_woken = true;
+        pthread_cond_signal(&webhooks->wake);
+        pthread_mutex_unlock(&webhooks->lock);
+    }
+}
+
+static bool init_lock(struct webhooks *webhooks)
+{
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes) != 0) {
+        return false;
+    }
+    const bool ok = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
+                    pthread_cond_init(&webhooks->wake, &attributes) == 0 &&
+                    pthread_mutex_init(&webhooks->lock, NULL) == 0;
+    (void)pthread_condattr_destroy(&attributes);
+    return ok;
+}
+
+enum error_code webhooks_create(struct service *service,
+                                struct webhooks **ret_webhooks,
+                                struct error *err)
+{
+    struct webhooks *webhooks = calloc(1, sizeof(*webhooks));
+    if (webhooks == NULL || !init_lock(webhooks) || curl_global_init(CURL_GLOBAL_ALL) != CURLE_OK) {
+        free(webhooks);
+        return error_set(err, ERR_UNAVAILABLE, "no memory for webhooks");
+    }
+    webhooks->service = service;
+    for (size_t i = 0; i < COMMANDS; i++) {
+        webhooks->pointers[i] = &webhooks->commands[i];
+    }
+    *ret_webhooks = webhooks;
+    return ledger_reader_open(service->url, &webhooks->reader, err);
+}
+
+enum error_code webhooks_start(struct webhooks *webhooks, struct error *err)
+{
+    webhooks->has_thread = pthread_create(&webhooks->thread, NULL, run, webhooks) == 0;
+    return webhooks->has_thread
+               ? ERR_OK
+               : error_set(err, ERR_UNAVAILABLE, "the webhook thread does not start");
+}
+
+void webhooks_stop(struct webhooks *webhooks)
+{
+    if (webhooks == NULL || !webhooks->has_thread) {
+        return;
+    }
+    pthread_mutex_lock(&webhooks->lock);
+    webhooks->is_stopping = true;
+    pthread_cond_signal(&webhooks->wake);
+    pthread_mutex_unlock(&webhooks->lock);
+    (void)pthread_join(webhooks->thread, NULL);
+    webhooks->has_thread = false;
+}
+
+void webhooks_destroy(struct webhooks *webhooks)
+{
+    if (webhooks == NULL) {
+        return;
+    }
+    webhooks_stop(webhooks);
+    ledger_reader_close(webhooks->reader);
+    (void)pthread_mutex_destroy(&webhooks->lock);
+    (void)pthread_cond_destroy(&webhooks->wake);
+    free(webhooks);
+    curl_global_cleanup();
+}

@@ -60,11 +60,11 @@ static bool is_word(struct span span, const char *word)
 /* "2", "2k": a count with Slurm's multipliers. */
 static bool count_read(struct span span, int64_t *ret_count)
 {
-    const char last = span.bytes > 1 ? span.at[span.bytes - 1] : '0';
+    const char *last = span.bytes > 1 ? span.at + span.bytes - 1 : "";
     int64_t times = 1;
-    if (last == 'k' || last == 'K') {
+    if (*last == 'k' || *last == 'K') {
         times = 1024;
-    } else if (last == 'm' || last == 'M') {
+    } else if (*last == 'm' || *last == 'M') {
         times = INT64_C(1024) * 1024;
     }
     span.bytes -= times > 1;

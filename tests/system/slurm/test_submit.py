@@ -41,8 +41,9 @@ class Hook:
             self.lab.uncap(project, name)
         for user in l.USERS:
             self.lab.admin("scancel", "-f", "-u", user)
-        for hold in self.lab.ok("GET", f"/holds?cluster={l.CLUSTER}&state=frozen&page_size=1000")["items"]:
-            self.lab.ok("POST", f"/holds/{hold['id']}/release", {})
+        for state in ("frozen", "waiting"):
+            for hold in self.lab.ok("GET", f"/holds?cluster={l.CLUSTER}&state={state}&page_size=1000")["items"]:
+                self.lab.ok("POST", f"/holds/{hold['id']}/release", {})
 
     def cap(self, project, name, **limit):
         self.caps.append((project, name))

@@ -248,6 +248,29 @@ static bool start_payer(void *context, const void *record)
     return true;
 }
 
+/* Stops at the first change that the links from the close on hold. */
+static bool find_change(void *context, const void *record)
+{
+    struct check_chain *chain = context;
+    const struct audit *audit = record;
+    if (audit->seq < chain->next_audit) {
+        return true;
+    }
+    chain->last_audit_no = audit->audit_no - 1;
+    return false;
+}
+
+/* Where among the changes by people the walk begins: none is older than the link before. */
+static bool start_changes(struct check *check)
+{
+    const struct select_args args = {
+        .n = {check->chain.root_no, 0, check->chain.last_at_ms, INT64_MAX}};
+    check->chain.last_audit_no = INT64_MAX;
+    enum error_code code = store_select(check->reader->store, SELECT_AUDIT_ROOT, &args, find_change,
+                                        &check->chain, check->err);
+    return code == ERR_OK || check_fail(check, code);
+}
+
 /* The link before the close: its hash is where the chain begins. */
 static bool start_chain(struct check *check, const struct period *period)
 {
@@ -273,7 +296,7 @@ static bool start_chain(struct check *check, const struct period *period)
         .last_at_ms = before.at_ms,
         .hash = before.hash,
     };
-    return true;
+    return start_changes(check);
 }
 
 bool check_start(struct check *check, int64_t root_no)

@@ -332,6 +332,20 @@ const struct catalogue_entry catalogue_zh[] = {
     {"The daemon's address and the token: COREHOUR_URL and COREHOUR_TOKEN, or "
      "~/.config/corehour/config.",
      "守护进程地址与令牌：COREHOUR_URL 和 COREHOUR_TOKEN，或 ~/.config/corehour/config。"},
+    {"it waits for core-hours", "正在等待核时"},
+    {"its core-hours are frozen: quota does not hold it, squeue says what does",
+     "核时已冻结：配额不再阻止它，其他原因请看 squeue"},
+    {"it runs; frozen for it", "正在运行；已冻结"},
+    {"it is suspended and costs nothing meanwhile; frozen for it", "已挂起，期间不计费；已冻结"},
+    {"it has ended; charged", "已结束；已扣"},
+    {"it never started, what was frozen came back; charged", "未曾启动，冻结的核时已退回；已扣"},
+    {"nobody claimed its hold in time, what was frozen came back; charged",
+     "冻结单过期无人认领，冻结的核时已退回；已扣"},
+    {"it would fit now: it is started in a moment", "现在已够：作业即将启动"},
+    {"no hold of yours belongs to job %s", "作业 %s 没有属于您的冻结单"},
+    {"corehour: no token from %s: %s\n", "corehour：无法从 %s 取得令牌：%s\n"},
+    {"name a node: a project, an organization, or PROJECT/USER",
+     "请指定节点：项目、组织或 项目/用户"},
 };
 
 const size_t catalogue_zh_count = sizeof catalogue_zh / sizeof catalogue_zh[0];

@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "clients/client.h"
+#include "clients/door.h"
 
 #define CLI_ARGS_MAX    64
 #define CLI_OPTIONS_MAX 40
@@ -96,12 +97,13 @@ struct cli {
     size_t args_count;
     const char *values[CLI_OPTIONS_MAX]; /* of the options, in the order of the command's groups */
     struct corehour_client *client;
-    const char *url;       /* the daemon's */
-    const char *body_file; /* --body */
-    int64_t deadline_ms;   /* --deadline; 0: the default */
-    int64_t now_s;         /* the present, read once */
-    int status;            /* of the answer that is being shown */
-    bool json;             /* print the daemon's answer as it is */
+    const char *url;                /* the daemon's */
+    const struct door_answer *door; /* the token came from there; NULL: from the configuration */
+    const char *body_file;          /* --body */
+    int64_t deadline_ms;            /* --deadline; 0: the default */
+    int64_t now_s;                  /* the present, read once */
+    int status;                     /* of the answer that is being shown */
+    bool json;                      /* print the daemon's answer as it is */
     bool dry_run;
     bool trace; /* print each request and answer to err */
     bool ascii; /* no characters beyond ASCII in drawings */

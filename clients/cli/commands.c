@@ -755,16 +755,30 @@ const struct cli_command commands[] = {
         .run = run_list,
     },
     {
+        .name = "why",
+        .group = READ,
+        .summary = "why a job has not started, or what it came to",
+        .help =
+            "For a job that waits: the limits that fail for it, who holds most there, how many wait, and when it may fit. JOB is the scheduler's number. On a Slurm cluster no token is needed.",
+        .example =
+            "corehour why 1234\n  job 1234: waiting vision/alice, hold alpha-0193c5e2-7d1f-7a3b-9c64-1f0e5d2b8a70\n  it waits for core-hours: 1.33 core-hours",
+        .method = "GET",
+        .path = "/v1/holds",
+        .args = fields_why_args,
+        .args_min = 1,
+        .options = {fields_why_options},
+        .run = run_why,
+    },
+    {
         .name = "balance",
         .group = READ,
         .summary = "what a node has, and every cap on its path",
         .help =
-            "Granted and available are the payer's; used, frozen and waiting the node's own. NODE is a project, an organization, or PROJECT/USER.",
+            "Granted and available are the payer's; used, frozen and waiting the node's own. NODE is a project, an organization, or PROJECT/USER; on a Slurm cluster nothing is needed, it is your own.",
         .example = "corehour balance vision",
         .method = "GET",
         .path = "balance",
         .args = fields_node_args,
-        .args_min = 1,
         .run = run_balance,
     },
     {

@@ -20,7 +20,12 @@ static const struct key {
     {"language", NULL, offsetof(struct config, language), sizeof((struct config *)0)->language},
     {"ca_file", "COREHOUR_CA_FILE", offsetof(struct config, ca_file),
      sizeof((struct config *)0)->ca_file},
+    {"door", "COREHOUR_DOOR", offsetof(struct config, door), sizeof((struct config *)0)->door},
+    {"munge_socket", "COREHOUR_MUNGE_SOCKET", offsetof(struct config, munge_socket),
+     sizeof((struct config *)0)->munge_socket},
 };
+
+static const char site_path[] = "/etc/corehour/client.conf";
 #define KEYS (sizeof keys / sizeof keys[0])
 
 static char *key_room(struct config *config, const struct key *key)
@@ -69,7 +74,7 @@ static const char *line_take(char *line, struct config *config)
                                                                : "holds a value that is too long";
         }
     }
-    return "has an unknown key; known are url, token, language and ca_file";
+    return "has an unknown key; known are url, token, language, ca_file, door and munge_socket";
 }
 
 static bool lines_take(FILE *file,
@@ -130,6 +135,9 @@ bool config_load(struct config *ret_config, struct config_error *ret_error)
 {
     *ret_config = (struct config){0};
     path_find(ret_config);
+    if (!config_file_read(site_path, ret_config, ret_error)) {
+        return false;
+    }
     if (ret_config->path[0] != '\0' && !config_file_read(ret_config->path, ret_config, ret_error)) {
         return false;
     }

@@ -1,7 +1,8 @@
 /*
  * Where the daemon is and who asks: COREHOUR_URL and COREHOUR_TOKEN, or ~/.config/corehour/config (below
- * XDG_CONFIG_HOME where that is set). The file has lines `key = value`; "#" begins a comment line. Keys:
- * url, token, language, ca_file. The environment wins over the file.
+ * XDG_CONFIG_HOME where that is set), and for what neither gives /etc/corehour/client.conf, the site's. A file has lines
+ * `key = value`; "#" begins a comment line. Keys: url, token, language, ca_file, door, munge_socket. The environment wins
+ * over the person's file, which wins over the site's.
  */
 #ifndef COREHOUR_CLIENTS_CLI_CONFIG_H
 #define COREHOUR_CLIENTS_CLI_CONFIG_H
@@ -13,6 +14,8 @@ struct config {
     char token[256];
     char language[32];
     char ca_file[512];
+    char door[512];         /* where a token is to be had without one (clients/door.h) */
+    char munge_socket[512]; /* "": MUNGE's default */
     char path[512];         /* of the file, whether it is there or not */
     bool is_open_to_others; /* the file holds a token and others may read it */
 };

@@ -65,6 +65,13 @@ const struct cli_field fields_rename_args[] = {
 };
 const struct cli_field fields_id_args[] = {{.name = "ID"}, END};
 const struct cli_field fields_run_args[] = {{.name = "RUN"}, END};
+const struct cli_field fields_why_args[] = {{.name = "JOB"}, END};
+const struct cli_field fields_why_options[] = {
+    {.name = "cluster",
+     .field = "cluster",
+     .metavar = "NAME",
+     .help = "the cluster that the job is of, where one number is known in several"},
+    END};
 const struct cli_field fields_cost_args[] = {{.name = "SBATCH_OPTION"}, END};
 const struct cli_field fields_help_args[] = {{.name = "COMMAND"}, END};
 

@@ -31,6 +31,8 @@ extern const struct cli_field fields_rename_args[];
 extern const struct cli_field fields_rotate_options[];
 extern const struct cli_field fields_audit_options[];
 extern const struct cli_field fields_run_args[];
+extern const struct cli_field fields_why_args[];
+extern const struct cli_field fields_why_options[];
 extern const struct cli_field fields_cost_args[];
 extern const struct cli_field fields_unattributed_args[];
 extern const struct cli_field fields_assign_options[];

@@ -19,6 +19,9 @@ enum cli_exit run_quote(struct cli *cli);
 enum cli_exit run_heartbeat(struct cli *cli);
 enum cli_exit run_list(struct cli *cli);
 
+/* run_why.c: why a job stands where it stands */
+enum cli_exit run_why(struct cli *cli);
+
 /* run_cost.c: a quote from Slurm's options */
 enum cli_exit run_cost(struct cli *cli);
 

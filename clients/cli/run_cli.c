@@ -2,6 +2,7 @@
 #include "clients/cli/run_cli.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "clients/cli/args.h"
 #include "clients/cli/config.h"
@@ -40,12 +41,51 @@ static enum cli_exit client_open(struct cli *cli, const struct config *config)
     return refusal_no_answer(cli, &error);
 }
 
-/* Reads the configuration, connects and runs the command. */
-static enum cli_exit command_run(struct cli *cli, const struct config *config)
+/* What the command's token is to be for: the project of a job, one that is named, or the person's own. */
+static void wanted_write(const struct cli *cli, char *ret_wanted, size_t size_bytes)
 {
+    const bool has_arg = cli->args_count > 0;
+    if (has_arg && strcmp(cli->command->name, "why") == 0) {
+        snprintf(ret_wanted, size_bytes, "job=%.60s", cli->args[0]);
+    } else if (has_arg && strcmp(cli->command->name, "balance") == 0) {
+        snprintf(ret_wanted, size_bytes, "project=%.*s", (int)strcspn(cli->args[0], "/"),
+                 cli->args[0]);
+    } else {
+        ret_wanted[0] = '\0';
+    }
+}
+
+/* Without a token: the agent of a Slurm cluster gives one to whom MUNGE vouches for. */
+static void door_use(struct cli *cli, struct config *config, struct door_answer *door)
+{
+    char wanted[200];
+    char detail[DOOR_DETAIL_BYTES];
+    const bool named = config->door[0] != '\0';
+    const char *place = named ? config->door : DOOR_PATH;
+    if (config->token[0] != '\0' || strcmp(cli->command->path, "/readyz") == 0 ||
+        (!named && access(DOOR_PATH, W_OK) != 0)) {
+        return;
+    }
+    wanted_write(cli, wanted, sizeof wanted);
+    if (!door_ask(place, wanted, config->munge_socket, door, detail)) {
+        fprintf(cli->err, tr("corehour: no token from %s: %s\n"), place, detail);
+        return;
+    }
+    snprintf(config->token, sizeof config->token, "%.250s", door->token);
+    cli->door = door;
+    if (*cli->url == '\0') {
+        cli->url = door->url;
+    }
+}
+
+/* Reads the configuration, connects and runs the command. */
+static enum cli_exit command_run(struct cli *cli, struct config *config)
+{
+    struct door_answer door;
     if (cli->url == NULL) {
         cli->url = config->url;
     }
+    door_use(cli, config, &door);
     if (config->is_open_to_others) {
         fprintf(cli->err, tr("corehour: others can read the token in %s: chmod 600 it\n"),
                 config->path);

@@ -277,7 +277,17 @@ enum cli_exit run_cap_list(struct cli *cli)
     return balance_send(cli, show_caps);
 }
 
+/* Without a node the person's own, which the door has named. */
 enum cli_exit run_balance(struct cli *cli)
 {
+    char own[2 * DOOR_TEXT_BYTES];
+    if (cli->args_count == 0 && cli->door == NULL) {
+        return request_fail(cli, CLI_USAGE, "%s",
+                            tr("name a node: a project, an organization, or PROJECT/USER"));
+    }
+    if (cli->args_count == 0) {
+        snprintf(own, sizeof own, "%s/%s", cli->door->project, cli->door->user);
+        cli->args[0] = own;
+    }
     return balance_send(cli, show_balance);
 }

@@ -154,6 +154,10 @@ enum error_code decide_freeze(struct view *view,
     }
     new_hold_name(view, freeze->id, &freeze->job);
     fill_settings(view, freeze);
+    if (command->kind == COMMAND_QUOTE) {
+        hold->on_insufficient =
+            INSUFFICIENT_REJECT; /* it says which limits fail (SPEC 6.5): it never waits */
+    }
     code = check_place(view, err);
     if (code == ERR_OK) {
         code = price(view, plan, &mcs, err);

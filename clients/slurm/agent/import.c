@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clients/credential.h"
 #include "clients/slurm/agent/agent.h"
 #include "clients/slurm/agent/columns.h"
-#include "clients/slurm/agent/credential.h"
 #include "clients/slurm/agent/link.h"
 #include "clients/slurm/agent/program.h"
 #include "clients/slurm/agent/queue.h"

@@ -85,6 +85,10 @@ class Agent:
     def released(self, hold, within_s=60):
         return l.wait_for(f"{hold} released", lambda: self.lab.hold(hold)["state"] in ("released", "expired"), within_s)
 
+    def agrees(self):
+        """Nothing is open and nothing differs."""
+        return not self.open_holds() and "all agree" in self.command("reconcile", "--dry-run", "--since", "-2h").stdout
+
     def open_holds(self):
         found = []
         for state in OPEN_STATES:

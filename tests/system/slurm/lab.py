@@ -97,28 +97,39 @@ class Users:
     def __init__(self, home):
         RUN.mkdir(mode=0o755, exist_ok=True)
         self.lock = open(RUN / "users", "w", encoding="utf-8")
-        fcntl.flock(self.lock, fcntl.LOCK_EX)
-        for name in USERS:
-            try:
-                pwd.getpwnam(name)
-            except KeyError:
-                subprocess.run(["useradd", "-M", "-d", "/nonexistent", "-s", "/bin/bash", name], check=True)
-                with open(self.MADE, "a", encoding="utf-8") as made:
-                    made.write(name + "\n")
-            (home / name).mkdir(parents=True)
-            shutil.chown(home / name, name)
-        fcntl.flock(self.lock, fcntl.LOCK_SH)
+        with self._changing():
+            for name in USERS:
+                self._make(name)
+                (home / name).mkdir(parents=True)
+                shutil.chown(home / name, name)
+            fcntl.flock(self.lock, fcntl.LOCK_SH)
+
+    @staticmethod
+    def _changing():
+        """Held while users are made or removed, not while a lab runs."""
+        lock = open(RUN / "users-changing", "w", encoding="utf-8")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return lock
+
+    def _make(self, name):
+        try:
+            pwd.getpwnam(name)
+        except KeyError:
+            subprocess.run(["useradd", "-M", "-d", "/nonexistent", "-s", "/bin/bash", name], check=True)
+            with open(self.MADE, "a", encoding="utf-8") as made:
+                made.write(name + "\n")
 
     def close(self):
-        try:
-            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return  # another lab runs
-        if self.MADE.exists():
-            for name in self.MADE.read_text(encoding="utf-8").split():
-                subprocess.run(["userdel", name], check=False, capture_output=True)
-            self.MADE.unlink()
-        self.lock.close()
+        with self._changing():
+            try:
+                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return  # another lab runs
+            if self.MADE.exists():
+                for name in self.MADE.read_text(encoding="utf-8").split():
+                    subprocess.run(["userdel", name], check=False, capture_output=True)
+                self.MADE.unlink()
+            self.lock.close()
 
 
 class Corehour(d.Daemon):

@@ -2,6 +2,7 @@
 Slurm's own records say, to the mcs."""
 
 import json
+import re
 import signal
 import subprocess
 import time
@@ -43,8 +44,10 @@ class Fates(World):
         if lab is None:
             return
         World.agent = a.Agent(lab)
+        if cls.agent.hooked:
+            lab.restart_controller()  # with the keys of a site that enforces
         cls.agent.start()
-        l.wait_for("what was before to be settled", lambda: not cls.agent.open_holds(), 90)
+        l.wait_for("what was before to be settled", cls.agent.agrees, 180)
         World.baseline = {account: lab.balance(account)["used_mcs"] for account in l.ACCOUNTS}
         World.first_id = lab.sbatch("alice", "-A", "physics", "-n1", "-t1", "-H")
         lab.admin("scancel", cls.first_id)
@@ -201,6 +204,66 @@ class Waiting(World):
             self.assertIn("corehour: cancelled", lab.admin("scontrol", "show", "job", job))
         finally:
             self.cluster(mode="full", window_s=300, on_exhausted="continue", stop_grace_s=120)
+            lab.uncap("bio", "total")
+
+
+class People(World):
+    """A user of the cluster needs no token: MUNGE says who asks."""
+
+    @classmethod
+    def setUpClass(cls):
+        lab = part.Part.lab
+        if lab is None:
+            return
+        for made in ("would put|there", "put|there", "there"):
+            words = ["--dry-run"] if made.startswith("would") else []
+            token = [f"COREHOUR_TOKEN={lab.corehour.token}"]
+            result = cls.agent.command("import", "--organization", "acme", *words, environment=token)
+            assert result.returncode == 0, result.stdout + result.stderr
+            lines = result.stdout.splitlines()[:-1]
+            assert len(lines) == 6 and all(re.match(made, line) for line in lines), result.stdout
+
+    def corehour(self, user, *words):
+        door = [f"COREHOUR_DOOR={self.agent.keys['door']}", f"COREHOUR_MUNGE_SOCKET={self.lab.munge_socket}"]
+        return self.lab.run(user, "env", *door, self.lab.build / "clients" / "cli" / "corehour", *words)
+
+    def test_everybody_sees_their_own_balance(self):
+        result = self.corehour("alice", "balance", "--json")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        shown = json.loads(result.stdout)
+        self.assertEqual((shown["kind"], shown["path"][-1]), ("member", "alice"))
+        self.assertEqual(shown["path"][-2], "physics", "the default account")
+        self.assertEqual(self.corehour("alice", "balance", "bio/alice").returncode, 0)
+
+    def test_nobody_sees_what_is_somebody_elses(self):
+        job, hold = self.agent.submit("alice", "physics", held=True)
+        try:
+            self.assertEqual(self.corehour("alice", "hold", "show", hold).returncode, 0)
+            self.assertNotEqual(self.corehour("bob", "hold", "show", hold).returncode, 0)
+            self.assertNotEqual(self.corehour("bob", "balance", "physics/alice").returncode, 0)
+            self.assertEqual(self.corehour("bob", "release", hold).returncode, 4, "a member changes nothing")
+        finally:
+            self.lab.run("alice", "scancel", job)
+
+    def test_why_says_which_limit_fails_and_who_holds_it(self):
+        lab, agent = self.lab, self.agent
+        filler, _ = agent.submit("bob", "bio", held=True)
+        used = lab.balance("bio")["used_mcs"] + lab.balance("bio")["frozen_mcs"]
+        lab.cap("bio", "total", mcs=used + 60000)
+        lab.ok("PATCH", f"/clusters/{l.CLUSTER}", {"on_insufficient": "wait"}, {"If-Match": "*"})
+        try:
+            job, hold = agent.submit("bob", "bio", waits=True)
+            l.wait_for("the agent to follow it", lambda: lab.hold(hold).get("job_id"))
+            result = self.corehour("bob", "why", job)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            self.assertIn("it waits for core-hours: 0.08 core-hours", result.stdout)
+            self.assertRegex(result.stdout, r"project bio +total")
+            self.assertIn("most is held there", result.stdout)
+            result = self.corehour("bob", "why", filler)
+            self.assertIn("quota does not hold it", result.stdout)
+        finally:
+            lab.ok("PATCH", f"/clusters/{l.CLUSTER}", {"on_insufficient": "reject"}, {"If-Match": "*"})
+            lab.run("bob", "scancel", "-u", "bob")
             lab.uncap("bio", "total")
 
 
@@ -389,6 +452,6 @@ class AllAgree(World):
 def load_tests(loader, _tests, _pattern):
     """In this order: the time-outs, which take more than a minute, run beside the others."""
     suite = unittest.TestSuite()
-    for case in (Fates, Waiting, BadDays, Slow, AllAgree):
+    for case in (Fates, Waiting, People, BadDays, Slow, AllAgree):
         suite.addTests(loader.loadTestsFromTestCase(case))
     return suite

@@ -3,8 +3,8 @@
  * MUNGE credentials: who sent this, vouched for by the munged of the cluster. libmunge is loaded when it is needed and
  * nothing is linked, so that the command line runs on machines without it. Safe in any thread.
  */
-#ifndef COREHOUR_CLIENTS_SLURM_AGENT_CREDENTIAL_H
-#define COREHOUR_CLIENTS_SLURM_AGENT_CREDENTIAL_H
+#ifndef COREHOUR_CLIENTS_CREDENTIAL_H
+#define COREHOUR_CLIENTS_CREDENTIAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * See credential.h. The few names of munge.h that are used are declared here: they have been the same since MUNGE 0.5. */
-#include "clients/slurm/agent/credential.h"
+#include "clients/credential.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -250,6 +250,17 @@ Test(freeze, one_that_waits_freezes_nothing_and_keeps_its_limits)
     cr_expect_eq(world->nodes[VISION].counter.waiting_mcs, JOB_MCS);
 }
 
+Test(freeze, a_quote_says_which_limits_fail_also_where_jobs_wait)
+{
+    world_cap(world, VISION, CAP_GPUS, 1000);
+    cr_assert_eq(freeze("a", 1, 300), ERR_OK);
+    struct command command = freeze_command("b", 1, 300);
+    command.kind = COMMAND_QUOTE;
+    command.freeze.on_insufficient = INSUFFICIENT_WAIT;
+    cr_expect_eq(world_do(world, &command), ERR_QUOTA_INSUFFICIENT);
+    cr_expect_not_null(violation(CAP_GPUS));
+}
+
 Test(freeze, what_exceeds_a_cap_by_itself_is_refused_even_with_wait)
 {
     world_cap(world, VISION, CAP_GPUS, 1000);

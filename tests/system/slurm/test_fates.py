@@ -61,7 +61,7 @@ class Fates(World):
             "cancelled_pending": submit("bob", "bio", held=True),
             "cancelled_running": submit("bob", "bio", script="sleep 60"),
             "requeued": submit("alice", "physics", "--requeue", "-w", "node2", script=cls._once("sleep 60")),
-            "suspended": submit("alice", "physics", "-w", "node1", script="sleep 5"),
+            "suspended": submit("alice", "physics", "-w", "node1", script="sleep 30"),
             "array": submit("alice", "physics", "--array=1-9:2%2", tasks=5, script="sleep 1; [ $SLURM_ARRAY_TASK_ID != 5 ]"),
             "array_cancelled": submit("bob", "bio", "--array=0-3", tasks=4, held=True),
             "node_fail": submit("bob", "bio", "--no-requeue", "-w", "node3", script="sleep 60"),

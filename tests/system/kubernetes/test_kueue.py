@@ -34,6 +34,11 @@ class Kueue(unittest.TestCase):
         self.put_check("other", "example.com/other")
         self.now = int(time.time())
 
+    def tearDown(self):
+        for agent in self.lab.agents:
+            if agent.process.poll() is None:
+                self.assertEqual(agent.stop(), 0)
+
     def start(self, **keys):
         return self.lab.agent(kueue="on", **{"sweep_s": "1", **keys})
 
@@ -43,7 +48,7 @@ class Kueue(unittest.TestCase):
             {"kind": "AdmissionCheck", "metadata": {"name": name, "generation": 1}, "spec": {"controllerName": controller}},
         )
 
-    def put(self, name="train", conditions=(), count=2, namespace="team-a", owner=None, **status):
+    def put(self, name="train", conditions=(), count=2, namespace="team-a", owner=None, limit_s=1000, **status):
         """A Workload of pods with one A100 each, as Kueue changes it."""
         old = self.api.kind("workloads").objects.get((namespace, name))
         template = {
@@ -56,7 +61,7 @@ class Kueue(unittest.TestCase):
             "apiVersion": "kueue.x-k8s.io/v1beta2",
             "kind": "Workload",
             "metadata": {"name": name, "namespace": namespace, "uid": old["metadata"]["uid"] if old else UID % Kueue.count},
-            "spec": {"podSets": [{"name": "main", "count": count, "template": template}], "maximumExecutionTimeSeconds": 1000},
+            "spec": {"podSets": [{"name": "main", "count": count, "template": template}]},
             "status": {
                 "conditions": list(conditions),
                 "admissionChecks": old["status"]["admissionChecks"]
@@ -68,6 +73,8 @@ class Kueue(unittest.TestCase):
                 **status,
             },
         }
+        if limit_s:
+            item["spec"]["maximumExecutionTimeSeconds"] = limit_s
         if owner:
             item["metadata"]["ownerReferences"] = [owner]
         self.api.put("workloads", json.loads(json.dumps(item)))
@@ -138,6 +145,20 @@ class Kueue(unittest.TestCase):
         self.put(conditions=[self.reserved(10), condition("Evicted", "False", self.now - 10)])
         check = self.becomes("Ready")
         self.assertNotIn("requeueAfterSeconds", check)
+
+    def test_a_window_that_cannot_be_renewed_evicts(self):
+        settings = {"kind": "kubernetes", "mode": "window", "on_exhausted": "stop"}
+        self.lab.daemon.ok("PUT", f"/v1/clusters/{self.lab.cluster}", settings, {"If-Match": "*"})
+        self.lab.daemon.ok("PUT", "/v1/projects/team-a/caps/total", {"core_hours": "2.7"})
+        self.start(heartbeat_s="1")
+        self.put(conditions=[self.reserved()], limit_s=None)
+        self.becomes("Ready")
+        self.put(conditions=[self.reserved(), self.admitted()], limit_s=None)
+        self.assertEqual(self.becomes("Retry")["message"], "its core-hours are used up")
+        evicted = condition("Evicted", "True", int(time.time()), "AdmissionCheck")
+        self.put(conditions=[self.reserved(), self.admitted(), evicted], limit_s=None)
+        self.until(lambda: self.money()[1] == 0)
+        self.assertGreaterEqual(self.money()[0], 2 * l.GPU * 200)
 
     def test_an_account_that_is_not_there_is_rejected(self):
         self.api.namespace("nobody", "kueue")

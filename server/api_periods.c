@@ -2,10 +2,12 @@
 #include <string.h>
 
 #include "ledger/base/calendar.h"
+#include "ledger/base/cleanup.h"
 #include "ledger/base/text.h"
 #include "server/api.h"
 #include "server/decode_commands.h"
 #include "server/encode.h"
+#include "server/json_in.h"
 #include "server/rights.h"
 
 /* ---- the path */
@@ -22,12 +24,35 @@ static enum error_code read_month(const struct request *request,
     return ERR_OK;
 }
 
+/* A close has nothing to say beside its path: no body, or an empty object. */
+static enum error_code check_body(const struct request *request, struct error *err)
+{
+    if (request->body_bytes == 0) {
+        return ERR_OK;
+    }
+    CLEANUP(json_in_decref) json_t *body = NULL;
+    const enum error_code code = request_parse_body(request, &body, err);
+    if (code == ERR_OK && !json_is_object(body)) {
+        return error_set(err, ERR_MALFORMED, "the body is no object");
+    }
+    void *first = code == ERR_OK ? json_object_iter(body) : NULL;
+    if (first != NULL) {
+        return error_set_field(err, ERR_INVALID_FIELD, json_object_iter_key(first),
+                               "unknown field");
+    }
+    return code;
+}
+
 enum error_code api_place_period(struct request *request,
                                  struct command *command,
                                  struct error *err)
 {
-    const enum error_code code = request_path_value(
-        request, 0, text_is_node_name, command->close.root, sizeof(command->close.root), err);
+    enum error_code code = check_body(request, err);
+    if (code != ERR_OK) {
+        return code;
+    }
+    code = request_path_value(request, 0, text_is_node_name, command->close.root,
+                              sizeof(command->close.root), err);
     return code == ERR_OK ? read_month(request, &command->close.month, err) : code;
 }
 

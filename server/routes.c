@@ -301,6 +301,7 @@ const struct route routes[] = {
     {.method = METHOD_POST,
      .pattern = "/v1/periods/{root}/{month}/close",
      .roles = ROLES_FINANCE,
+     .body_bytes = LIMIT_BODY_BYTES,
      .query = Q_COMMAND,
      .handle = api_command,
      .command = &close_month},

@@ -68,7 +68,7 @@ enum error_code http_listen(const char *text, int *ret_fd, uint16_t *ret_port, s
 {
     char host[256];
     char port[6];
-    if (!cut_address(text, host, port)) {
+    if (!cut_address(text, host, port) || strtol(port, NULL, 10) > UINT16_MAX) {
         return error_set(err, ERR_INVALID_FIELD, "listen on HOST:PORT, not \"%.100s\"", text);
     }
     const struct addrinfo hints = {

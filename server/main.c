@@ -355,6 +355,11 @@ static int run_subcommand(const struct subcommand *subcommand, int argc, char **
         *argument_place(&arguments, option) = optarg;
         given |= TAKES(option);
     }
+    for (const struct option *row = options; row->name != NULL; row++) {
+        if ((subcommand->needs & TAKES(row->val) & ~given) != 0) {
+            (void)fprintf(stderr, "corehourd %s: --%s is missing\n", subcommand->name, row->name);
+        }
+    }
     if (optind < argc || (given & subcommand->needs) != subcommand->needs) {
         return print_usage(stderr, EXIT_USAGE);
     }

@@ -58,6 +58,9 @@ class CommandLine(unittest.TestCase):
                 self.assertEqual((code, out), (2, ""))
                 self.assertIn("usage: corehourd", err)
 
+    def test_a_missing_option_is_named(self):
+        self.assertIn("corehourd backup: --to is missing", run("backup", "--data", "x")[2])
+
     def test_help_and_version_are_answers(self):
         self.assertEqual(run("--help")[0], 0)
         self.assertEqual(run("serve", "--help")[0], 0)
@@ -82,7 +85,7 @@ class CommandLine(unittest.TestCase):
 
     def test_a_bad_address_is_refused(self):
         run("init", "--data", str(self.data))
-        for address in ("nowhere", "127.0.0.1", "127.0.0.1:99999x", "192.0.2.1:80"):
+        for address in ("nowhere", "127.0.0.1", "127.0.0.1:99999x", "127.0.0.1:65536", "192.0.2.1:80"):
             with self.subTest(address):
                 self.assertEqual(run("serve", "--data", str(self.data), "--listen", address)[0], 1)
 

@@ -36,6 +36,13 @@ static bool cut_address(const char *text, char host[256], char port[6])
     return true;
 }
 
+/* Digits up to 65535; getaddrinfo() takes more, and wraps. */
+static bool is_port(const char *port)
+{
+    return port[strspn(port, "0123456789")] == '\0' &&
+           (strlen(port) < 5 || strcmp(port, "65535") <= 0);
+}
+
 static uint16_t port_of(int fd)
 {
     struct sockaddr_storage address = {0};
@@ -68,7 +75,7 @@ enum error_code http_listen(const char *text, int *ret_fd, uint16_t *ret_port, s
 {
     char host[256];
     char port[6];
-    if (!cut_address(text, host, port) || strtol(port, NULL, 10) > UINT16_MAX) {
+    if (!cut_address(text, host, port) || !is_port(port)) {
         return error_set(err, ERR_INVALID_FIELD, "listen on HOST:PORT, not \"%.100s\"", text);
     }
     const struct addrinfo hints = {

@@ -1,6 +1,7 @@
 /* See audit_describe.h. */
 #include "ledger/audit_describe.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -148,12 +149,33 @@ static void begin(struct sides *sides, const void *before, const void *after)
     audit_begin(&sides->after);
 }
 
-/* The fields that differ; all of them where there is only one side. */
+/* Nothing, as most settings of a new thing are. */
+static bool is_empty(const struct shown_field *field, const void *record)
+{
+    static const char zeros[sizeof(int64_t)];
+    const char *at = (const char *)record + field->offset;
+    switch (field->shape) {
+    case SHAPE_NUMBER:
+        return memcmp(at, zeros, sizeof(int64_t)) == 0;
+    case SHAPE_FLAG:
+        return memcmp(at, zeros, sizeof(int32_t)) == 0;
+    case SHAPE_CHOICE:
+        return memcmp(at, zeros, sizeof(int32_t)) == 0 && field->choices[0] == NULL;
+    case SHAPE_TEXT:
+        return at[0] == '\0';
+    }
+    return false;
+}
+
+/* The fields that differ; where there is only one side, those that say something. */
 static void add_fields(struct sides *sides, const struct shown_field *fields, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const bool both = sides->from != NULL && sides->to != NULL;
         if (both && !differs(&fields[i], sides->from, sides->to)) {
+            continue;
+        }
+        if (!both && is_empty(&fields[i], sides->from != NULL ? sides->from : sides->to)) {
             continue;
         }
         if (sides->from != NULL) {
@@ -267,6 +289,7 @@ void audit_cap(struct ledger *ledger,
         add_cap(&sides.after, after);
     }
     const struct cap *cap = after != NULL ? after : before;
+    assert(cap != NULL);
     (void)snprintf(what, sizeof what, "%.330s/caps/%s%s%s", audit_path(ledger, node, path),
                    cap_names[cap->kind], model[0] == '\0' ? "" : ":", model);
     struct audit_change change = {
@@ -438,7 +461,9 @@ static void add_token(struct audit_values *values, const struct token *token)
     }
     audit_add_text(values, "name", token->name);
     audit_add_text(values, "role", role_name(token->role));
-    audit_add_text(values, "place", token->place);
+    if (token->place[0] != '\0') {
+        audit_add_text(values, "place", token->place);
+    }
     audit_add_time(values, "expires_at", token->expires_s);
     if (token->old_until_s != 0) {
         audit_add_time(values, "old_until", token->old_until_s);
@@ -533,4 +558,27 @@ void audit_adjustment(struct ledger *ledger)
                              .what = what,
                              .after = audit_end(&values),
                          });
+}
+
+void audit_assigned(struct ledger *ledger, const struct command_charge *charge)
+{
+    char what[RECORD_WHAT_BYTES];
+    struct audit_values values;
+    const struct hold *hold = &ledger->view.hold;
+    if (!audit_is_wanted(ledger)) {
+        return;
+    }
+    audit_begin(&values);
+    audit_add_text(&values, "account", charge->account);
+    audit_add_text(&values, "user", charge->user);
+    audit_add_text(&values, "project", ledger->view.nodes[1].node.name);
+    audit_add_number(&values, "amount_mcs", hold->used_mcs);
+    (void)snprintf(what, sizeof what, "holds/%s", hold->id);
+    (void)audit_change(ledger, &(struct audit_change){
+                                   .action = "charge.assign",
+                                   .root_no = hold->root_no,
+                                   .node_no = hold->member_no,
+                                   .what = what,
+                                   .after = audit_end(&values),
+                               });
 }

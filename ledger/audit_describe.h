@@ -39,4 +39,7 @@ void audit_movement(struct ledger *ledger, const struct movement *movement);
 /** A refund or a correction: ledger->plan.adjustment, with the run in ledger->view. */
 void audit_adjustment(struct ledger *ledger);
 
+/** Use that nobody answered for, assigned to a project; the hold made of it in ledger->view. */
+void audit_assigned(struct ledger *ledger, const struct command_charge *charge);
+
 #endif

@@ -13,6 +13,7 @@
 #include "ledger/admin.h"
 #include "ledger/alerts.h"
 #include "ledger/apply.h"
+#include "ledger/audit_describe.h"
 #include "ledger/chain.h"
 #include "ledger/due.h"
 #include "ledger/lists.h"
@@ -145,6 +146,9 @@ static enum error_code run_new(struct ledger *ledger,
     }
     if (code == ERR_OK && command->kind == COMMAND_CHARGE) {
         unattributed_leave(ledger, command);
+    }
+    if (code == ERR_OK && command->kind == COMMAND_CHARGE && !listed && !command->dry_run) {
+        audit_assigned(ledger, &command->charge);
     }
     if (code == ERR_OK) {
         result_of_hold(ledger, result);

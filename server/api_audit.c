@@ -96,7 +96,7 @@ static enum error_code read_root(const struct request *request,
                                  struct error *err)
 {
     char name[RECORD_NAME_BYTES];
-    struct node root;
+    struct node root = {.root_no = -1};
     query->root_no = -1;
     enum error_code code = rights_root_name(rights, request_query(request, QUERY_ROOT), name, err);
     if (code == ERR_OK && name[0] != '\0') {
@@ -280,16 +280,13 @@ static void write_page(struct audit_page *page, const struct page *asked, struct
 
 static enum error_code write_audit(struct request *request,
                                    struct ledger_reader *reader,
+                                   struct audit_room *room,
                                    struct json_out *out,
                                    struct error *err)
 {
     struct page asked;
     struct rights rights;
     struct audit_query query;
-    CLEANUP(cleanup_free) struct audit_room *room = calloc(1, sizeof(*room));
-    if (room == NULL) {
-        return error_set(err, ERR_UNAVAILABLE, "out of memory");
-    }
     enum error_code code = page_begin(request, "audit", &asked, err);
     code = code == ERR_OK ? rights_begin(&request->principal, reader, &rights, err) : code;
     code = code == ERR_OK ? read_query(request, &rights, &query, err) : code;
@@ -312,10 +309,12 @@ static void read_audit(struct request *request, struct ledger_reader *reader)
 {
     struct error err;
     struct json_out out;
-    enum error_code code = ledger_reader_begin(reader, &err);
+    CLEANUP(cleanup_free) struct audit_room *room = calloc(1, sizeof(*room));
+    enum error_code code = room != NULL ? ledger_reader_begin(reader, &err)
+                                        : error_set(&err, ERR_UNAVAILABLE, "out of memory");
     if (code == ERR_OK) {
         request_answer_begin(request, 200, &out);
-        code = write_audit(request, reader, &out, &err);
+        code = write_audit(request, reader, room, &out, &err);
         ledger_reader_end(reader);
     }
     if (code != ERR_OK) {

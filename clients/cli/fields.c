@@ -361,10 +361,10 @@ const struct cli_field fields_rotate_options[] = {
     END,
 };
 const struct cli_field fields_audit_options[] = {
-    {"node", CLI_TEXT, NULL, "NAME", "about this node and what is below it", NULL},
-    {"after", CLI_COUNT, NULL, "NO", "only what comes behind this number", NULL},
-    {"from", CLI_TEXT, NULL, "TIME", "from this day or time on", NULL},
-    {"to", CLI_TEXT, NULL, "TIME", "up to this day or time, exclusive", NULL},
+    {"node", CLI_TEXT, "node", "NAME", "about this node and what is below it", NULL},
+    {"after", CLI_COUNT, "after", "NO", "only what comes behind this number", NULL},
+    {"from", CLI_TEXT, "from", "TIME", "from this day or time on", NULL},
+    {"to", CLI_TEXT, "to", "TIME", "up to this day or time, exclusive", NULL},
     END,
 };
 const struct cli_field fields_help_options[] = {

@@ -66,7 +66,8 @@ enum command_kind {
  * tokens, refunds and corrections. What else happens to holds stands in the journal. */
 static inline bool command_is_audited(enum command_kind kind)
 {
-    return kind == COMMAND_CORRECT || (kind >= COMMAND_REFUND && kind < COMMAND_EXPIRE_HOLD);
+    return kind == COMMAND_CORRECT || kind == COMMAND_ASSIGN ||
+           (kind >= COMMAND_REFUND && kind < COMMAND_EXPIRE_HOLD);
 }
 
 /* A GPU entry as named by the client. */

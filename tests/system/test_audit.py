@@ -145,6 +145,19 @@ class Log(w.Case):
         for action in ("cluster.make", "rates.put", "token.make"):
             self.assertIn(action, service)
 
+    def test_an_assignment_of_use_that_nobody_answered_for_is_there(self):
+        self.make()
+        times = {"started_at": w.at(self.clock.now() - 60), "ended_at": w.at(self.clock.now())}
+        body = {"id": f"{self.name}-u", "cluster": self.cluster, "account": "lost", "user": "zoe", "resources": {"cores": 2}, **times}
+        self.ok("POST", "/charges", body)
+        path = f"/clusters/{self.cluster}/unattributed/{self.name}-u/assign"
+        self.ok("POST", path + "?dry_run=true", {"project": self.project})
+        self.assertNotIn("charge.assign", [change["action"] for change in self.changes()])
+        self.ok("POST", path, {"project": self.project})
+        change = self.last()
+        self.assertEqual((change["action"], change["what"]), ("charge.assign", f"holds/{self.name}-u"))
+        self.assertEqual(change["after"], {"account": "lost", "user": "zoe", "project": self.project, "amount_mcs": 120000})
+
     def test_no_secret_is_in_the_log(self):
         self.make()
         made = self.daemon.ok("POST", "/v1/tokens", {"name": "x", "role": "lead", "place": self.org}).json
@@ -166,7 +179,8 @@ class Log(w.Case):
         self.assertFalse({side, f"organizations/{self.root}"} & what(lead))
         answer = self.daemon.call("GET", f"/v1/audit?node={self.name}-side", token=lead)
         self.assertEqual(answer.status, 404)
-        self.assertEqual({c["what"] for c in self.changes(f"&node={self.project}")} & {side}, set())
+        of_project = {f"projects/{self.project}", cap}
+        self.assertEqual({c["what"] for c in self.changes(f"&node={self.project}")}, of_project)
 
     def test_pages_lines_numbers_and_times_cut_the_log(self):
         self.make()

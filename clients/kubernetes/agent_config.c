@@ -33,6 +33,8 @@ bool agent_error_set(struct agent_error *ret_error, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
+    /* It writes, which cppcheck takes for reading. */
+    // cppcheck-suppress ctuuninitvar
     (void)vsnprintf(ret_error->detail, sizeof ret_error->detail, format, arguments);
     va_end(arguments);
     return false;

@@ -41,8 +41,11 @@ static void put_value(struct line *line, const char *value)
         if (*value == '"' || *value == '\\') {
             put(line, '\\');
         }
-        const char byte = *value;
-        put(line, (unsigned char)byte < 0x20 ? (char)' ' : byte);
+        if ((unsigned char)*value < 0x20) {
+            put(line, ' ');
+        } else {
+            put(line, *value);
+        }
     }
     put(line, '"');
 }

@@ -71,7 +71,7 @@ static void signals_block(sigset_t *ret_signals)
     sigaddset(ret_signals, SIGINT);
     sigset_t blocked = *ret_signals;
     sigaddset(&blocked, SIGPIPE);
-    sigprocmask(SIG_BLOCK, &blocked, NULL);
+    pthread_sigmask(SIG_BLOCK, &blocked, NULL);
 }
 
 int main(int count, char **arguments)
@@ -84,7 +84,7 @@ int main(int count, char **arguments)
     sigset_t signals;
     signals_block(&signals);
     struct agent *agent = NULL;
-    struct agent_error error;
+    struct agent_error error = {.detail = ""};
     if (!agent_create(options.config_path, &agent, &error)) {
         (void)fprintf(stderr, "corehour-kubernetes: %s\n", error.detail);
         return 1;

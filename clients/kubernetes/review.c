@@ -105,7 +105,11 @@ static char *base64_encode(const char *text)
             window = window << 8 | (i + j < bytes ? (unsigned char)text[i + j] : 0U);
         }
         for (size_t j = 0; j < 4; j++) {
-            encoded[at++] = i + j <= bytes ? digits[window >> (18 - 6 * j) & 63] : '=';
+            encoded[at] = '=';
+            if (i + j <= bytes) {
+                encoded[at] = digits[window >> (18 - 6 * j) & 63];
+            }
+            at++;
         }
     }
     if (encoded != NULL) {

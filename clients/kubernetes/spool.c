@@ -202,8 +202,8 @@ void spool_load(const char *folder, struct pod_store *store)
         return;
     }
     const struct dirent *file;
-    while ((file = readdir(files)) !=
-           NULL) { /* NOLINT(concurrency-mt-unsafe): a stream of our own */
+    /* A stream of our own. NOLINTNEXTLINE(concurrency-mt-unsafe) */
+    while ((file = readdir(files)) != NULL) {
         const size_t bytes = strlen(file->d_name);
         if (bytes > 5 && strcmp(file->d_name + bytes - 5, ".json") == 0) {
             char path[PATH_BYTES];

@@ -215,6 +215,7 @@ static enum MHD_Result request_begin(struct webhook *webhook,
     return send_text(connection, status, "refused");
 }
 
+/* The signature is libmicrohttpd's. NOLINTNEXTLINE(readability-function-size) */
 static enum MHD_Result on_request(void *context,
                                   struct MHD_Connection *connection,
                                   const char *path,
@@ -315,7 +316,7 @@ bool webhook_start(const struct admission *admission,
         return false;
     }
     struct webhook *webhook = calloc(1, sizeof *webhook);
-    if (webhook != NULL) {
+    if (webhook != NULL && address != NULL) {
         webhook->admission = admission;
         webhook->daemon = daemon_start(webhook, address);
     }

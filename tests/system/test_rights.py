@@ -187,6 +187,11 @@ REQUESTS = {
     ),
     "POST /v1/withdrawals": lambda n: ("POST", "/v1/withdrawals", {"id": "w-new", "node": n["root"], "mcs": 5, "reason": "t"}),
     "GET /v1/reports/usage": lambda n: ("GET", f"/v1/reports/usage?root={n['root']}&month=2026-01&group_by=project,user"),
+    "GET /v1/reports/statement": lambda n: ("GET", f"/v1/reports/statement?node={n['project']}&month=2026-01"),
+    "GET /v1/periods/{root}": lambda n: ("GET", f"/v1/periods/{n['root']}"),
+    "GET /v1/periods/{root}/{month}": lambda n: ("GET", f"/v1/periods/{n['root']}/2025-12"),
+    "GET /v1/periods/{root}/{month}/rows": lambda n: ("GET", f"/v1/periods/{n['root']}/2025-12/rows"),
+    "POST /v1/periods/{root}/{month}/close": lambda n: ("POST", f"/v1/periods/{n['root']}/2026-01/close"),
     "GET /v1/journal": lambda n: ("GET", f"/v1/journal?root={n['root']}"),
     "POST /v1/tokens": lambda n: ("POST", "/v1/tokens", lent_token(n)),
     "GET /v1/tokens": lambda n: ("GET", "/v1/tokens"),
@@ -257,6 +262,7 @@ class World:
         ok("PUT", f"/v1/clusters/{n['cluster']}/users/{n['mapped']}", {"person": n["user"]})
         ok("PUT", f"/v1/webhooks/{n['hook']}", hook(n))
         ok("POST", "/v1/charges", {"id": hold(n, "lost"), **who(n), **CHARGE, "account": "lost"})
+        ok("POST", f"/v1/periods/{n['root']}/2025-12/close")
         self.freeze(n)
 
     def freeze(self, n):

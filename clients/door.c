@@ -88,7 +88,7 @@ static bool exchange_line(int fd, const char *credential, char *ret_line)
 /* Five lines: url, token, cluster, project, user. */
 static bool answer_read(const char *text, struct door_answer *ret_answer)
 {
-    struct door_answer answer;
+    struct door_answer answer = {.url = ""};
     char *const places[] = {answer.url, answer.token, answer.cluster, answer.project, answer.user};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         const size_t bytes = strcspn(text, "\n");

@@ -120,7 +120,7 @@ static bool slurm_run(void *context, const char *const argv[])
     const char *words[8] = {path};
     struct program_output output;
     agent_command_path(agent->config, argv[0], path);
-    for (size_t i = 1; argv[i] != NULL && i < sizeof words / sizeof words[0] - 1; i++) {
+    for (size_t i = 1; i < sizeof words / sizeof words[0] - 1 && argv[i] != NULL; i++) {
         words[i] = argv[i];
     }
     const bool good = program_run(words, 15000, &output);

@@ -127,7 +127,7 @@ static bool line_run(const struct door *door,
     const char *words[12] = {path};
     struct program_output output;
     agent_command_path(&door->config, argv[0], path);
-    for (size_t i = 1; argv[i] != NULL && i < sizeof words / sizeof words[0] - 1; i++) {
+    for (size_t i = 1; i < sizeof words / sizeof words[0] - 1 && argv[i] != NULL; i++) {
         words[i] = argv[i];
     }
     const bool good = program_run(words, 5000, &output);

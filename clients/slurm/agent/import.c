@@ -115,15 +115,19 @@ static bool member_put(struct import *import, const struct assoc *assoc)
 /* Parents come before what is in them: sacctmgr lists the tree from the top. */
 static bool assocs_put(struct import *import)
 {
+    const struct assoc *assocs = import->assocs;
+    if (assocs == NULL) {
+        return false;
+    }
     for (size_t i = 0; i < import->count; i++) {
-        const struct assoc *assoc = &import->assocs[i];
+        const struct assoc *assoc = &assocs[i];
         if (assoc->user[0] == '\0' && strcmp(assoc->account, "root") != 0 &&
             !node_put(import, assoc)) {
             return false;
         }
     }
     for (size_t i = 0; i < import->count; i++) {
-        const struct assoc *assoc = &import->assocs[i];
+        const struct assoc *assoc = &assocs[i];
         if (assoc->user[0] != '\0' && strcmp(assoc->account, "root") != 0 &&
             !member_put(import, assoc)) {
             return false;

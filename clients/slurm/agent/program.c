@@ -16,8 +16,6 @@
 
 #include "clients/clock.h"
 
-extern char **environ;
-
 static const size_t output_bytes_max = (size_t)256 << 20;
 
 /* A growing text that one pipe fills. */

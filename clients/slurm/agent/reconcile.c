@@ -145,7 +145,7 @@ static struct subject *subject_add(struct subjects *subjects, const struct token
     }
     if (subjects->count == subjects->room) {
         const size_t room = subjects->room == 0 ? 64 : subjects->room * 2;
-        struct subject **grown = realloc(subjects->items, room * sizeof(*grown));
+        struct subject **grown = realloc(subjects->items, room * sizeof(void *));
         if (grown == NULL) {
             return NULL;
         }
@@ -322,14 +322,14 @@ static bool records_take(struct pass *pass)
                                 pass->reconcile->detail);
     }
     free(ids);
-    pass->by_array = good ? calloc(pass->records.count + 1, sizeof(*pass->by_array)) : NULL;
+    pass->by_array = good ? calloc(pass->records.count + 1, sizeof(void *)) : NULL;
     if (pass->by_array == NULL) {
         return false;
     }
     for (size_t i = 0; i < pass->records.count; i++) {
         pass->by_array[i] = &pass->records.rows[i];
     }
-    qsort(pass->by_array, pass->records.count, sizeof(*pass->by_array), by_array_compare);
+    qsort(pass->by_array, pass->records.count, sizeof(void *), by_array_compare);
     return true;
 }
 
@@ -690,7 +690,7 @@ static size_t first_of_array(const struct pass *pass, uint32_t array_id)
 
 static bool subject_judge(struct pass *pass, struct subject *subject)
 {
-    const struct record **rows = calloc(pass->records.count + 1, sizeof(*rows));
+    const struct record **rows = calloc(pass->records.count + 1, sizeof(void *));
     size_t count = 0;
     bool good = rows != NULL && hold_get(pass->reconcile, subject->token.hold, &subject->hold);
     for (size_t i = first_of_array(pass, subject->job_id);

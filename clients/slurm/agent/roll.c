@@ -32,7 +32,7 @@ static bool jobs_reserve(struct roll *roll)
         return true;
     }
     const size_t room = roll->room == 0 ? 64 : roll->room * 2;
-    struct roll_job **grown = realloc(roll->jobs, room * sizeof(*grown));
+    struct roll_job **grown = realloc(roll->jobs, room * sizeof(void *));
     if (grown == NULL) {
         return false;
     }

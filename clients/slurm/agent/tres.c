@@ -60,6 +60,11 @@ static bool memory_read(const char *at, const char *end, int64_t *ret_mib)
     return hundredths >= 0;
 }
 
+static char lower(char c)
+{
+    return (char)tolower((unsigned char)c);
+}
+
 static bool model_add(struct tres *tres, const char *name, const char *end, int64_t count)
 {
     const size_t bytes = (size_t)(end - name);
@@ -67,7 +72,7 @@ static bool model_add(struct tres *tres, const char *name, const char *end, int6
         return false;
     }
     for (size_t i = 0; i < bytes; i++) {
-        tres->models[tres->model_count].name[i] = (char)tolower((unsigned char)name[i]);
+        tres->models[tres->model_count].name[i] = lower(name[i]);
     }
     tres->models[tres->model_count++].count = count;
     return true;

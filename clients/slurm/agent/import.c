@@ -38,10 +38,15 @@ struct import {
     char detail[LINK_DETAIL_BYTES];
 };
 
+static bool is_user(const struct assoc *assoc)
+{
+    return assoc->user != NULL && assoc->user[0] != '\0';
+}
+
 static bool is_parent(const struct import *import, const char *account)
 {
     for (size_t i = 0; i < import->count; i++) {
-        if (import->assocs[i].user[0] == '\0' && strcmp(import->assocs[i].parent, account) == 0) {
+        if (!is_user(&import->assocs[i]) && strcmp(import->assocs[i].parent, account) == 0) {
             return true;
         }
     }
@@ -121,15 +126,13 @@ static bool assocs_put(struct import *import)
     }
     for (size_t i = 0; i < import->count; i++) {
         const struct assoc *assoc = &assocs[i];
-        if (assoc->user[0] == '\0' && strcmp(assoc->account, "root") != 0 &&
-            !node_put(import, assoc)) {
+        if (!is_user(assoc) && strcmp(assoc->account, "root") != 0 && !node_put(import, assoc)) {
             return false;
         }
     }
     for (size_t i = 0; i < import->count; i++) {
         const struct assoc *assoc = &assocs[i];
-        if (assoc->user[0] != '\0' && strcmp(assoc->account, "root") != 0 &&
-            !member_put(import, assoc)) {
+        if (is_user(assoc) && strcmp(assoc->account, "root") != 0 && !member_put(import, assoc)) {
             return false;
         }
     }

@@ -43,6 +43,12 @@ static bool is_user(const struct assoc *assoc)
     return assoc->user != NULL && assoc->user[0] != '\0';
 }
 
+/* Slurm's own account above all others. */
+static bool is_top(const struct assoc *assoc)
+{
+    return assoc->account == NULL || strcmp(assoc->account, "root") == 0;
+}
+
 static bool is_parent(const struct import *import, const char *account)
 {
     for (size_t i = 0; i < import->count; i++) {
@@ -126,13 +132,13 @@ static bool assocs_put(struct import *import)
     }
     for (size_t i = 0; i < import->count; i++) {
         const struct assoc *assoc = &assocs[i];
-        if (!is_user(assoc) && strcmp(assoc->account, "root") != 0 && !node_put(import, assoc)) {
+        if (!is_user(assoc) && !is_top(assoc) && !node_put(import, assoc)) {
             return false;
         }
     }
     for (size_t i = 0; i < import->count; i++) {
         const struct assoc *assoc = &assocs[i];
-        if (is_user(assoc) && strcmp(assoc->account, "root") != 0 && !member_put(import, assoc)) {
+        if (is_user(assoc) && !is_top(assoc) && !member_put(import, assoc)) {
             return false;
         }
     }

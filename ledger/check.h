@@ -97,7 +97,6 @@ struct check {
     struct map flows;  /* node and month -> struct check_flow */
     struct map payers; /* grant_no -> int64_t node_no */
     int64_t since;     /* a closed month at which to start; 0: the beginning */
-    bool started;      /* there: at one root at least */
     struct check_closes closes;
     struct check_hold *holds; /* by hold_no */
     size_t hold_capacity;

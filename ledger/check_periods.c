@@ -320,7 +320,6 @@ bool check_start(struct check *check, int64_t root_no)
     root->start.month = period.month;
     root->start.seq = period.last_seq;
     root->start.hold_no = period.last_hold_no;
-    check->started = true;
     return true;
 }
 

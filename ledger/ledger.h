@@ -575,7 +575,7 @@ typedef void (*ledger_difference_fn)(void *context, const char *line);
  * difference (SPEC 9.2). ret_differences 0: all agree. Also beside a live writer.
  *
  * @since  0, or a closed month: roots that closed it start there, with the balances that the close wrote
- *         into the chain, and their older entries are not read; ERR_NOT_FOUND when no root has closed it
+ *         into the chain, and their older entries are not read; all others start at their first entry
  */
 enum error_code ledger_check(struct ledger_reader *reader,
                              int64_t since,

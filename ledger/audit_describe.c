@@ -175,7 +175,9 @@ static void add_fields(struct sides *sides, const struct shown_field *fields, si
         if (both && !differs(&fields[i], sides->from, sides->to)) {
             continue;
         }
-        if (!both && is_empty(&fields[i], sides->from != NULL ? sides->from : sides->to)) {
+        const void *only = sides->from != NULL ? sides->from : sides->to;
+        assert(only != NULL);
+        if (!both && is_empty(&fields[i], only)) {
             continue;
         }
         if (sides->from != NULL) {

@@ -6,6 +6,7 @@ Exit status 77 when this machine cannot run a cluster (meson: skipped).
 
 import importlib
 import pathlib
+import signal
 import sys
 import time
 import unittest
@@ -29,6 +30,7 @@ def suites(names):
 
 
 def main(build, *names):
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # a time-out takes the cluster down, too
     missing = l.what_is_missing()
     if missing:
         print(f"skipped: {missing}")

@@ -10,6 +10,7 @@ import threading
 import time
 
 NAMESPACED = {"pods", "events", "leases", "replicasets", "deployments", "statefulsets", "daemonsets", "jobs", "cronjobs"}
+WRITTEN = {"events", "leases"}
 TOO_OLD = (
     '{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",'
     '"message":"too old resource version: %s (%d)","reason":"Expired","code":410}}\n'
@@ -35,6 +36,7 @@ class ApiServer:
         self.news = threading.Condition(self.lock)
         self.kinds = {}
         self.version = 1  # below every recorded one
+        self.written = 10**9  # of what the agent makes: never among the recorded ones
         self.requests = []  # (method, path, body)
         self.cut_after = set()  # total pod lines sent after which a stream is cut, mid-line
         self.sent_lines = 0  # of pods, over all streams
@@ -77,7 +79,8 @@ class ApiServer:
             kind = self.kind(plural)
             item = event["object"]
             version = int(item["metadata"]["resourceVersion"])
-            self.version = max(self.version, version)
+            if plural not in WRITTEN:
+                self.version = max(self.version, version)
             key = (item["metadata"].get("namespace", ""), item["metadata"].get("name"))
             if event["type"] == "DELETED":
                 kind.objects.pop(key, None)
@@ -91,9 +94,13 @@ class ApiServer:
         with self.lock:
             kind = self.kind(plural)
             key = (item["metadata"].get("namespace", ""), item["metadata"]["name"])
-            self.version += 1
-            item["metadata"]["resourceVersion"] = str(self.version)
-            item["metadata"].setdefault("uid", f"uid-{plural}-{self.version}")
+            if plural in WRITTEN:
+                self.written += 1
+            else:
+                self.version += 1
+            version = self.written if plural in WRITTEN else self.version
+            item["metadata"]["resourceVersion"] = str(version)
+            item["metadata"].setdefault("uid", f"uid-{plural}-{version}")
             type_ = type_ or ("MODIFIED" if key in kind.objects else "ADDED")
             self.play(json.dumps({"type": type_, "object": item}), plural)
 

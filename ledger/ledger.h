@@ -365,16 +365,21 @@ struct ledger_run_found {
     char hold[RECORD_ID_BYTES];
 };
 
+enum { LEDGER_RUN_PAGE = 128 };
+
+struct ledger_run_page {
+    size_t count;
+    struct ledger_run_found runs[LEDGER_RUN_PAGE];
+};
+
 /*
- * The next `most` runs of a query behind a place (zeroed at first, moved on), in the order of holds. Fewer than `most`:
- * there are no more. A walk through all runs behind the place.
+ * The next page of runs of a query behind a place (zeroed at first, moved on), in the order of holds. One that is not
+ * full is the last. A walk through all runs behind the place.
  */
 enum error_code ledger_read_settled_runs(struct ledger_reader *reader,
                                          const struct ledger_run_query *query,
                                          struct ledger_run_place *after,
-                                         struct ledger_run_found *ret_found,
-                                         size_t most,
-                                         size_t *ret_count,
+                                         struct ledger_run_page *ret_page,
                                          struct error *err);
 
 /* A balance: what GET .../balance shows. */

@@ -7,9 +7,7 @@
 struct walk {
     struct ledger_reader *reader;
     const struct ledger_run_query *query;
-    struct ledger_run_found *found;
-    size_t most;
-    size_t count;
+    struct ledger_run_page *page;
     struct ledger_run_place *after;
     int64_t seen_project_no; /* the last one looked at, and whether it lies in the query's place */
     bool seen;
@@ -99,7 +97,7 @@ static bool is_wanted(struct walk *walk, const struct run *run, const struct hol
 
 static void note_found(struct walk *walk, const struct run *run, const struct hold *hold)
 {
-    struct ledger_run_found *found = &walk->found[walk->count++];
+    struct ledger_run_found *found = &walk->page->runs[walk->page->count++];
     *found = (struct ledger_run_found){
         .hold_no = run->hold_no,
         .task = run->task,
@@ -130,30 +128,27 @@ static bool look_at_run(void *context, const void *record)
     if (walk->code == ERR_OK && is_wanted(walk, run, &hold)) {
         note_found(walk, run, &hold);
     }
-    return walk->code == ERR_OK && walk->count < walk->most;
+    return walk->code == ERR_OK && walk->page->count < LEDGER_RUN_PAGE;
 }
 
 enum error_code ledger_read_settled_runs(struct ledger_reader *reader,
                                          const struct ledger_run_query *query,
                                          struct ledger_run_place *after,
-                                         struct ledger_run_found *ret_found,
-                                         size_t most,
-                                         size_t *ret_count,
+                                         struct ledger_run_page *ret_page,
                                          struct error *err)
 {
     struct walk walk = {
         .reader = reader,
         .query = query,
-        .found = ret_found,
-        .most = most,
+        .page = ret_page,
         .after = after,
         .code = ERR_OK,
         .err = err,
     };
+    ret_page->count = 0;
     const struct select_args args = {.n = {query->root_no, query->from_s, query->to_s,
                                            after->hold_no, after->task, after->attempt}};
     const enum error_code code =
         store_select(reader->store, SELECT_RUNS_SETTLED, &args, look_at_run, &walk, err);
-    *ret_count = walk.count;
     return code == ERR_OK ? walk.code : code;
 }

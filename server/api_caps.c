@@ -387,14 +387,16 @@ static void write_row(struct bulk_source *bulk_source,
 {
     struct caps_source *source = (struct caps_source *)(void *)bulk_source;
     const struct ledger_result *result = line->result;
-    const struct error *error = result != NULL ? &result->error : &line->error;
     (void)out;
     source->told++;
-    if (error->code == ERR_ROLLED_BACK) {
+    if (result == NULL) {
+        tell_wrong(source, line, &line->error);
         return;
     }
-    if (error->code != ERR_OK) {
-        tell_wrong(source, line, error);
+    if (result->error.code != ERR_OK) {
+        if (result->error.code != ERR_ROLLED_BACK) {
+            tell_wrong(source, line, &result->error);
+        }
         return;
     }
     const bool removes = line->command->kind == COMMAND_DELETE_CAP;

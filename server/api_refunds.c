@@ -19,10 +19,10 @@
 #include "server/service.h"
 
 enum {
-    PAGE_RUNS = 128,
+    PAGE_RUNS = LEDGER_RUN_PAGE,
     SAMPLE_RUNS = 20,
     PROJECTS_TOLD = 1000,
-    BULK_ID_BYTES = 33, /* the refunds' own ids are this, and the numbers of a run */
+    BULK_ID_BYTES = 41, /* the refunds' own ids are this, and the numbers of a run */
 };
 
 /* The body. */
@@ -60,7 +60,7 @@ struct bulk_refund {
     struct rights rights;
     struct ledger_run_query query;
     struct ledger_run_place after;
-    struct ledger_run_found found[PAGE_RUNS];
+    struct ledger_run_page page;
     struct ledger_run_found sample[SAMPLE_RUNS];
     size_t sample_count;
     int64_t matched;
@@ -281,9 +281,12 @@ static enum error_code make_refund(struct bulk_refund *work,
     command->task = run->task;
     command->attempt = run->attempt;
     memcpy(command->hold, run->hold, sizeof(command->hold));
-    (void)snprintf(command->refund.id, sizeof(command->refund.id), "%.32s.%lld.%lld.%lld",
-                   work->incident.id, (long long)run->hold_no, (long long)run->task,
-                   (long long)run->attempt);
+    const int length = snprintf(command->refund.id, sizeof(command->refund.id),
+                                "%.40s.%lld.%lld.%lld", work->incident.id, (long long)run->hold_no,
+                                (long long)run->task, (long long)run->attempt);
+    if (length < 0 || (size_t)length >= sizeof(command->refund.id)) {
+        return error_set_field(err, ERR_INVALID_FIELD, "id", "too long for the number of a run");
+    }
     command->refund.all = true;
     memcpy(command->refund.reason, work->incident.reason, sizeof(command->refund.reason));
     return ledger_read_name_of(work->reader, NAMES_CLUSTER, run->cluster_no, command->cluster,
@@ -327,14 +330,14 @@ static enum error_code carry_out(struct bulk_refund *work, size_t count, struct 
     struct piece *piece = work->piece;
     enum error_code code = ERR_OK;
     for (size_t i = 0; i < count && code == ERR_OK; i++) {
-        code = make_refund(work, &work->found[i], &piece->commands[i], err);
+        code = make_refund(work, &work->page.runs[i], &piece->commands[i], err);
     }
     ledger_reader_end(work->reader);
     if (code == ERR_OK && count > 0) {
         code = run_piece(work, count, err);
     }
     for (size_t i = 0; i < count && code == ERR_OK; i++) {
-        code = take_result(work, &work->found[i], &piece->results[i], err);
+        code = take_result(work, &work->page.runs[i], &piece->results[i], err);
         ledger_result_fini(&piece->results[i]);
     }
     return code;
@@ -345,7 +348,7 @@ static enum error_code preview(struct bulk_refund *work, size_t count, struct er
     enum error_code code = ERR_OK;
     ledger_reader_end(work->reader);
     for (size_t i = 0; i < count && code == ERR_OK; i++) {
-        const struct ledger_run_found *run = &work->found[i];
+        const struct ledger_run_found *run = &work->page.runs[i];
         const int64_t left_mcs = run->charged_mcs - run->refunded_mcs;
         work->nothing_left += left_mcs == 0;
         work->refunded += left_mcs > 0;
@@ -357,22 +360,21 @@ static enum error_code preview(struct bulk_refund *work, size_t count, struct er
 /* A page is read in a snapshot of its own, so that none stays open while refunds are committed. */
 static enum error_code run_pages(struct bulk_refund *work, struct error *err)
 {
-    size_t count = PAGE_RUNS;
     enum error_code code = ERR_OK;
-    while (code == ERR_OK && count == PAGE_RUNS) {
+    do {
         code = ledger_reader_begin(work->reader, err);
         if (code != ERR_OK) {
             return code;
         }
-        code = ledger_read_settled_runs(work->reader, &work->query, &work->after, work->found,
-                                        PAGE_RUNS, &count, err);
+        code = ledger_read_settled_runs(work->reader, &work->query, &work->after, &work->page, err);
         if (code != ERR_OK) {
             ledger_reader_end(work->reader);
             return code;
         }
+        const size_t count = work->page.count;
         work->matched += (int64_t)count;
         code = work->piece != NULL ? carry_out(work, count, err) : preview(work, count, err);
-    }
+    } while (code == ERR_OK && work->page.count == PAGE_RUNS);
     return code;
 }
 

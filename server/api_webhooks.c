@@ -246,8 +246,8 @@ static bool gather_webhook(void *context, const void *record)
     if (list->count == list->capacity) {
         const size_t capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
         struct webhook *rows = realloc(list->rows, capacity * sizeof(rows[0]));
-        list->failed = rows == NULL;
-        if (list->failed) {
+        if (rows == NULL) {
+            list->failed = true;
             return false;
         }
         list->rows = rows;

@@ -290,8 +290,8 @@ static enum error_code decode_cap_place(const json_t *row,
                                         struct command_cap *cap,
                                         struct error *err)
 {
-    const char *node = NULL;
-    const char *user = NULL;
+    const char *node = "";
+    const char *user = "";
     enum error_code code = row_text_of(row, "node", &node, err);
     if (code == ERR_OK && !text_is_node_name(node)) {
         code = error_set_field(err, ERR_INVALID_FIELD, "node", "not the name of a node");
@@ -334,7 +334,7 @@ const char *decode_cap_limit_name(const char *cap)
 
 enum error_code decode_cap_row(const json_t *row, struct command *command, struct error *err)
 {
-    const char *cap = NULL;
+    const char *cap = "";
     if (!json_is_object(row)) {
         return error_set(err, ERR_INVALID_FIELD, "not an object");
     }

@@ -8,7 +8,7 @@
 
 #include "ledger/base/digest.h"
 
-enum { KEY_BYTES = 32, BASE64_BYTES = 48 };
+enum { KEY_BYTES = 32, KEY_LEAST_BYTES = 24 }; /* of ours; of any */
 
 static const char prefix[] = "whsec_";
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -28,8 +28,8 @@ static void base64_format(const uint8_t *bytes, size_t length, char *ret_text)
     *ret_text = '\0';
 }
 
-/* Exactly KEY_BYTES bytes, or false. */
-static bool base64_parse(const char *text, uint8_t ret_bytes[KEY_BYTES])
+/* From KEY_LEAST_BYTES to KEY_BYTES bytes, or false. */
+static bool base64_parse(const char *text, uint8_t ret_bytes[KEY_BYTES], size_t *ret_count)
 {
     uint32_t bits = 0;
     unsigned held = 0;
@@ -49,7 +49,8 @@ static bool base64_parse(const char *text, uint8_t ret_bytes[KEY_BYTES])
             ret_bytes[count++] = (uint8_t)(bits >> held);
         }
     }
-    return count == KEY_BYTES;
+    *ret_count = count;
+    return count >= KEY_LEAST_BYTES;
 }
 
 enum error_code webhook_secret_create(char ret_secret[WEBHOOK_SECRET_BYTES], struct error *err)
@@ -69,19 +70,22 @@ static enum error_code sign_once(const struct webhook_message *message,
                                  struct error *err)
 {
     uint8_t key[KEY_BYTES];
+    size_t key_bytes = 0;
     char head[128];
     if (strncmp(secret, prefix, sizeof(prefix) - 1) != 0 ||
-        !base64_parse(secret + sizeof(prefix) - 1, key)) {
+        !base64_parse(secret + sizeof(prefix) - 1, key, &key_bytes)) {
         return error_set(err, ERR_INTERNAL, "a webhook's secret is damaged");
     }
     const int bytes =
         snprintf(head, sizeof(head), "%s.%" PRId64 ".", message->id, message->timestamp_s);
     struct digest_hmac hmac;
-    digest_hmac_init(&hmac, key, sizeof(key));
+    digest_hmac_init(&hmac, key, key_bytes);
     digest_hmac_update(&hmac, head, (size_t)bytes);
     digest_hmac_update(&hmac, message->body, message->body_bytes);
     const struct digest digest = digest_hmac_finish(&hmac);
-    memcpy(ret_text, "v1,", 3);
+    ret_text[0] = 'v';
+    ret_text[1] = '1';
+    ret_text[2] = ',';
     base64_format(digest.bytes, sizeof(digest.bytes), ret_text + 3);
     return ERR_OK;
 }

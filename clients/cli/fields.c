@@ -53,6 +53,9 @@ const struct cli_field fields_root_args[] = {{.name = "ROOT", .field = "root"}, 
 const struct cli_field fields_statement_args[] = {{.name = "NODE", .field = "node"}, END};
 const struct cli_field fields_period_args[] = {{.name = "ROOT"}, {.name = "MONTH"}, END};
 const struct cli_field fields_path_root_args[] = {{.name = "ROOT"}, END};
+const struct cli_field fields_webhook_args[] = {{.name = "NAME"},
+                                                {.name = "URL", .field = "url"},
+                                                END};
 const struct cli_field fields_file_args[] = {{.name = "FILE"}, END};
 const struct cli_field fields_cluster_args[] = {{.name = "CLUSTER"}, END};
 const struct cli_field fields_unattributed_args[] = {{.name = "CLUSTER"}, {.name = "ID"}, END};
@@ -150,6 +153,32 @@ const struct cli_field fields_user_options[] = {
 };
 const struct cli_field fields_cap_options[] = {
     {"soft", CLI_FLAG, NULL, NULL, "warn only, never refuse", NULL},
+    END,
+};
+const struct cli_field fields_import_options[] = {
+    {"overwrite", CLI_FLAG, NULL, NULL, "also replace and remove caps that there are", NULL},
+    END,
+};
+const struct cli_field fields_webhook_options[] = {
+    {"node", CLI_TEXT, "node", "NAME", "the organization or project to hear of", NULL},
+    {"types", CLI_LIST, "types", NULL, "what to be told; all when not given", NULL},
+    {"grant-days", CLI_COUNT, "grant_days", "DAYS", "tell of a grant so long before its end (14)",
+     NULL},
+    {"disabled", CLI_YES_NO, "disabled", "yes|no", "send nothing for the time being", NULL},
+    {"rotate-secret", CLI_FLAG, "rotate_secret", NULL, "make a new secret and show it, once", NULL},
+    END,
+};
+const struct cli_field fields_incident_options[] = {
+    {"root", CLI_TEXT, "root", "NAME", "only of this root", NULL},
+    {"cluster", CLI_TEXT, "cluster", "NAME", "only of this cluster", NULL},
+    {"project", CLI_TEXT, "project", "NAME", "only of this project", NULL},
+    {"user", CLI_TEXT, "user", "NAME", "only of this person", NULL},
+    {"host", CLI_LIST, "hosts", "LIST", "only what ran on one of these hosts", NULL},
+    {"outcome", CLI_LIST, "outcomes", "LIST", "only what ended so: failed,timeout", NULL},
+    {"from", CLI_TIME, "from", NULL, "runs that went on after this", NULL},
+    {"to", CLI_TIME, "to", NULL, "and before this", NULL},
+    {"reason", CLI_TEXT, "reason", NULL, "why, for people", NULL},
+    {"id", CLI_TEXT, "id", "ID", "its id, for a retry; made when not given", NULL},
     END,
 };
 const struct cli_field fields_grant_options[] = {

@@ -13,6 +13,14 @@ enum cli_exit run_cap_list(struct cli *cli);
 enum cli_exit run_cap_remove(struct cli *cli);
 enum cli_exit run_balance(struct cli *cli);
 
+/* Removes what the path names, on the ETag that it has now. */
+enum cli_exit run_remove(struct cli *cli);
+enum cli_exit run_bare(struct cli *cli); /* calls what the path names, without a body */
+
+/* run_lead.c: tables of caps, and the history of one */
+enum cli_exit run_cap_import(struct cli *cli);
+enum cli_exit run_cap_history(struct cli *cli);
+
 /* run_hold.c: what is done to holds, and lists */
 enum cli_exit run_verb(struct cli *cli);
 enum cli_exit run_quote(struct cli *cli);

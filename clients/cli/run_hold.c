@@ -167,6 +167,12 @@ static const char *const audit_columns[] = {"no",   "at",     "name",  "action",
 static const char *const period_columns[] = {"month", "closed_at", "closed_with", "used_mcs",
                                              "runs",  "digest",    NULL};
 
+static const char *const webhook_columns[] = {"name",       "node",     "url", "types",
+                                              "grant_days", "disabled", NULL};
+
+static const char *const delivery_columns[] = {
+    "id", "type", "state", "tries", "status", "error", "created_at", "next_try_at", NULL};
+
 static const struct list {
     const char *command;
     const char *rows;
@@ -176,6 +182,8 @@ static const struct list {
     {"grants", "items", grant_columns},
     {"token list", "items", token_columns},
     {"audit", "items", audit_columns},
+    {"webhook list", "items", webhook_columns},
+    {"webhook deliveries", "items", delivery_columns},
     {"usage", "rows", NULL},
     {"report", "rows", NULL},
     {"periods", "items", period_columns},

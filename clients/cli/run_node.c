@@ -129,6 +129,29 @@ enum cli_exit run_close(struct cli *cli)
     return exit;
 }
 
+enum cli_exit run_remove(struct cli *cli)
+{
+    char path[COREHOUR_URL_BYTES];
+    enum cli_exit exit = request_path_write(cli, cli->command->path, path);
+    return exit == CLI_DONE ? change_send(cli, "DELETE", path, NULL) : exit;
+}
+
+enum cli_exit run_bare(struct cli *cli)
+{
+    char path[COREHOUR_URL_BYTES];
+    struct corehour_answer answer;
+    enum cli_exit exit = request_path_write(cli, cli->command->path, path);
+    struct corehour_request request = {.method = cli->command->method, .path = path, .bytes = ""};
+    if (exit == CLI_DONE) {
+        exit = request_send(cli, &request, &answer);
+    }
+    if (exit == CLI_DONE) {
+        exit = request_report(cli, &answer, cli->command->show);
+        corehour_answer_fini(&answer);
+    }
+    return exit;
+}
+
 /* ---- caps ---- */
 
 /* What each cap takes in its body. */

@@ -180,4 +180,17 @@ void show_cap(struct cli *cli, const json_t *cap)
                cli->args[0]); /* the node as it was written, the member's project included */
     fprintf(cli->out, "  %s  %s %s", tr(show_text(cap, "cap")), figure, show_unit_word(unit));
     fprintf(cli->out, "%s%s\n", *cap_remark(cap) == '\0' ? "" : "  ", cap_remark(cap));
+    const json_t *started = json_object_get(cap, "started");
+    if (json_is_integer(json_object_get(cap, "used"))) {
+        char bar[SHOW_BAR_BYTES];
+        show_bar(show_integer(cap, "used", 0), show_integer(cap, "frozen", 0),
+                 show_integer(cap, "limit", -1), cli->ascii, bar);
+        fprintf(cli->out, "%s\n", bar);
+    }
+    if (show_integer(started, "holds", 0) > 0) {
+        fprintf(cli->out,
+                cli->dry_run ? tr("%ld waiting holds would start\n")
+                             : tr("%ld waiting holds start\n"),
+                (long)show_integer(started, "holds", 0));
+    }
 }

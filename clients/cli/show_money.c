@@ -159,3 +159,19 @@ void show_withdrawal(struct cli *cli, const json_t *withdrawal)
     text_show(cli, tr(" from "), show_text(withdrawal, "node"));
     id_show(cli, withdrawal, tr("withdrawal"));
 }
+
+void show_bulk_refund(struct cli *cli, const json_t *body)
+{
+    static const char *const columns[] = {"project", "runs", "refunded_mcs", NULL};
+    fprintf(cli->out, cli->dry_run ? tr("%ld runs, would return ") : tr("%ld runs, returned "),
+            (long)show_integer(body, "matched", 0));
+    text_print(cli->out, show_text(body, "refunded_core_hours"));
+    fprintf(cli->out, " %s\n", tr("core-hours"));
+    fprintf(cli->out, tr("%ld refunds, %ld of them before, %ld with nothing left\n"),
+            (long)(show_integer(body, "refunds", 0) + show_integer(body, "replayed", 0)),
+            (long)show_integer(body, "replayed", 0), (long)show_integer(body, "nothing_left", 0));
+    const json_t *projects = json_object_get(body, "projects");
+    if (json_array_size(projects) > 0) {
+        show_rows(cli, projects, columns, 0);
+    }
+}

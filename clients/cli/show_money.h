@@ -15,4 +15,7 @@ void show_grant(struct cli *cli, const json_t *grant);
 void show_transfer(struct cli *cli, const json_t *transfer);
 void show_withdrawal(struct cli *cli, const json_t *withdrawal);
 
+/* What an incident returned, or would: sums and projects. */
+void show_bulk_refund(struct cli *cli, const json_t *body);
+
 #endif

@@ -487,7 +487,7 @@ class Refunds(w.Case):
 
     def test_wrong_queries_are_refused_by_name(self):
         self.make()
-        for change, field in (({"to": self.ago(5000)}, "to"), ({"id": "x" * 33}, "id"), ({"outcomes": ["rain"]}, "outcomes.0"), ({"reason": ""}, "reason")):
+        for change, field in (({"to": self.ago(5000)}, "to"), ({"id": "x" * 41}, "id"), ({"outcomes": ["rain"]}, "outcomes.0"), ({"reason": ""}, "reason")):
             self.assertEqual(self.bulk(status=422, **change)["field"], field)
         self.assertEqual(self.bulk(status=404, project="nowhere")["field"], "project")
         self.assertEqual(self.bulk(status=422, cluster="nowhere")["code"], "unknown_cluster")

@@ -53,16 +53,17 @@ class Fates(World):
         lab.admin("scancel", cls.first_id)
         cls._seen_before(lab)
         submit = cls.agent.submit
+        safe = ("-x", "node3")  # which crashes
         World.jobs = {
-            "timeout": submit("alice", "physics", cores=2, minutes=1, script="sleep 300"),
+            "timeout": submit("alice", "physics", *safe, cores=2, minutes=1, script="sleep 300"),
             "completed": submit("alice", "physics", "-w", "node1", cores=4, script="sleep 1"),
             "gpu": submit("alice", "physics", cores=8, gpus=2, script="sleep 2"),
-            "failed": submit("bob", "bio", script="sleep 1; exit 3"),
+            "failed": submit("bob", "bio", *safe, script="sleep 1; exit 3"),
             "cancelled_pending": submit("bob", "bio", held=True),
-            "cancelled_running": submit("bob", "bio", script="sleep 60"),
+            "cancelled_running": submit("bob", "bio", *safe, script="sleep 60"),
             "requeued": submit("alice", "physics", "--requeue", "-w", "node2", script=cls._once("sleep 60")),
             "suspended": submit("alice", "physics", "-w", "node1", script="sleep 30"),
-            "array": submit("alice", "physics", "--array=1-9:2%2", tasks=5, script="sleep 1; [ $SLURM_ARRAY_TASK_ID != 5 ]"),
+            "array": submit("alice", "physics", *safe, "--array=1-9:2%2", tasks=5, script="sleep 1; [ $SLURM_ARRAY_TASK_ID != 5 ]"),
             "array_cancelled": submit("bob", "bio", "--array=0-3", tasks=4, held=True),
             "node_fail": submit("bob", "bio", "--no-requeue", "-w", "node3", script="sleep 60"),
             "node_fail_requeue": submit("bob", "bio", "--requeue", "-w", "node3", script=cls._once("sleep 60")),

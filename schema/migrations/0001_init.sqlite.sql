@@ -310,7 +310,7 @@ CREATE TABLE webhook (
     root_no      INTEGER NOT NULL,
     node_no      INTEGER NOT NULL,
     types        INTEGER NOT NULL,                                     -- bits, 1 << type
-    disabled     INTEGER NOT NULL CHECK (disabled BETWEEN 0 AND 1),
+    disabled     INTEGER NOT NULL,                                     -- 0 or 1
     grant_days   INTEGER NOT NULL,
     version      INTEGER NOT NULL,
     created_ms   INTEGER NOT NULL,
@@ -324,7 +324,7 @@ CREATE TABLE webhook (
 -- What happened, once for all webhooks; written with its cause.
 CREATE TABLE alert (
     alert_no   INTEGER PRIMARY KEY,
-    type       INTEGER NOT NULL CHECK (type BETWEEN 0 AND 6),
+    type       INTEGER NOT NULL,
     root_no    INTEGER NOT NULL,
     node_no    INTEGER NOT NULL,
     other_no   INTEGER NOT NULL,                                       -- grant, hold, cluster
@@ -354,7 +354,7 @@ CREATE TABLE delivery (
     delivery_no INTEGER PRIMARY KEY,
     webhook_no  INTEGER NOT NULL,
     alert_no    INTEGER NOT NULL,
-    state       INTEGER NOT NULL CHECK (state BETWEEN 0 AND 2),        -- pending, delivered, dead
+    state       INTEGER NOT NULL,                                      -- pending, delivered, dead
     tries       INTEGER NOT NULL,
     next_ms     INTEGER NOT NULL,
     at_ms       INTEGER NOT NULL,

@@ -261,10 +261,14 @@ class Alerts(w.Case):
         self.hook(types=["adapter_silent"])
 
 
+        token = self.ok("POST", "/tokens", {"name": "a", "role": "scheduler", "place": self.cluster})["token"]
+
+        def poll():
+            return self.ok("GET", f"/clusters/{self.cluster}/feed?after=0&wait_s=0", token=token)
+
         def polled_and_silent():
             seen = self.get(f"/clusters/{self.cluster}")["last_seen_at"]
-            self.feed()
-            self.until(lambda: self.get(f"/clusters/{self.cluster}")["last_seen_at"] != seen)
+            self.until(lambda: poll() and self.get(f"/clusters/{self.cluster}")["last_seen_at"] != seen)
             self.pause()
             self.clock.move(200)
             self.pause()

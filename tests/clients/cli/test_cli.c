@@ -274,8 +274,8 @@ Test(cli, a_wrong_command_line_ends_with_2_and_sends_nothing)
     } cases[] = {
         {"", "usage: corehour COMMAND"},
         {"frieze", "did you mean \"freeze\""},
-        {"cap", "cap set, cap list, cap remove"},
-        {"cap sett vision month 5", "cap set, cap list, cap remove"},
+        {"cap", "cap set, cap list, cap import, cap history, cap remove"},
+        {"cap sett vision month 5", "cap set, cap list, cap import, cap history, cap remove"},
         {"zzzzzz", "corehour help"},
         {"freeze --acount x", "did you mean --account"},
         {"freeze --account", "--account needs a value"},

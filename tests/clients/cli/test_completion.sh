@@ -39,10 +39,10 @@ expect() {
 expect "freeze " fre
 expect "hold holds " hold
 expect "grant grants " gran
-expect "list remove set " cap ""
+expect "history import list remove set " cap ""
 expect "set " cap s
 expect "cap " help ca
-expect "list remove set " help cap ""
+expect "history import list remove set " help cap ""
 expect "--soft " cap set vision month 5 --so
 expect "full window " freeze --cluster alpha --mode ""
 expect "window " freeze --mode w

@@ -10,9 +10,9 @@
 #include "ledger/base/amount.h"
 #include "ledger/base/buffer.h"
 #include "ledger/core/flow.h"
+#include "ledger/core/rate.h"
 #include "ledger/map.h"
 #include "ledger/reader.h"
-#include "ledger/report.h"
 
 enum { PART_BYTES = 64 * 1024, LINE_BYTES = 4096 };
 
@@ -171,7 +171,7 @@ static bool add_row(void *context, const void *record)
                         usage->unfrozen_mcs);
     if (columns->price_micro >= 0) {
         (void)buffer_printf(part, "%" PRId64,
-                            report_cost_micro(usage->used_mcs, columns->price_micro));
+                            rate_cost_micro(usage->used_mcs, columns->price_micro));
     }
     (void)buffer_printf(part, ",%s\r\n", columns->currency);
     return part->length_bytes < PART_BYTES || flush(canonical);

@@ -6,12 +6,11 @@
  * are sorted by their columns and given out, so that the order is the same every time and memory holds
  * one month, or one day, however long the time asked for.
  */
-#include "ledger/report.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "ledger/base/amount.h"
+#include "ledger/core/rate.h"
 #include "ledger/map.h"
 #include "ledger/reader.h"
 #include "ledger/strings.h"
@@ -230,14 +229,6 @@ static struct group *group_of(struct report *report, const struct group_key *key
     return &report->groups[*slot - 1];
 }
 
-int64_t report_cost_micro(int64_t mcs, int64_t price_micro)
-{
-    const __int128 hour = 3600000;
-    __int128 twice = (__int128)mcs * price_micro * 2 + hour;
-    __int128 cost = twice / (2 * hour);
-    return (int64_t)(twice % (2 * hour) < 0 ? cost - 1 : cost);
-}
-
 static struct group_key key_of(const struct report *report,
                                const struct usage *usage,
                                const struct dims_texts *texts)
@@ -311,7 +302,7 @@ static bool add_usage(void *context, const void *record)
         return false;
     }
     if (texts->price_micro >= 0) {
-        group->cost_micro += report_cost_micro(usage->used_mcs, texts->price_micro);
+        group->cost_micro += rate_cost_micro(usage->used_mcs, texts->price_micro);
     }
     return true;
 }

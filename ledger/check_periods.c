@@ -467,9 +467,8 @@ static bool check_balances(struct check *check, const struct period *period, con
 
 static bool check_seal(struct check *check, const struct period *period, const char *whose)
 {
-    struct period now;
-    enum error_code code = ledger_period_rows(check->reader, period->root_no, period->month, NULL,
-                                              NULL, &now, check->err);
+    struct period now = {.root_no = period->root_no, .month = period->month};
+    enum error_code code = ledger_period_rows(check->reader, &now, NULL, NULL, check->err);
     if (code != ERR_OK) {
         return check_fail(check, code);
     }

@@ -499,15 +499,13 @@ typedef bool (*ledger_bytes_fn)(void *context, const void *bytes, size_t length_
  * the finest stored rows in the order of their keys, internal numbers in place of names, the price of
  * each row's rate beside it. The digest of a closed month is the SHA-256 of exactly these bytes.
  *
- * @bytes       NULL: only the sums and the digest are wanted
- * @ret_period  row_count, sums and digest are set; the rest is left
+ * @period  says the root and the month; row_count, sums and digest are set, the rest is left
+ * @bytes   NULL: only the sums and the digest are wanted
  */
 enum error_code ledger_period_rows(struct ledger_reader *reader,
-                                   int64_t root_no,
-                                   int64_t month,
+                                   struct period *period,
                                    ledger_bytes_fn bytes,
                                    void *context,
-                                   struct period *ret_period,
                                    struct error *err);
 
 /* A closed month. ERR_NOT_FOUND when it is not closed (by itself or with a later one). */

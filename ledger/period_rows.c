@@ -178,15 +178,13 @@ static bool add_row(void *context, const void *record)
 }
 
 enum error_code ledger_period_rows(struct ledger_reader *reader,
-                                   int64_t root_no,
-                                   int64_t month,
+                                   struct period *period,
                                    ledger_bytes_fn bytes,
                                    void *context,
-                                   struct period *ret_period,
                                    struct error *err)
 {
     struct canonical canonical = {.reader = reader, .bytes = bytes, .context = context, .err = err};
-    const struct select_args args = {.n = {root_no, month, month}};
+    const struct select_args args = {.n = {period->root_no, period->month, period->month}};
     digest_init(&canonical.state);
     buffer_init(&canonical.part, PART_BYTES + LINE_BYTES);
     map_init(&canonical.dims, free);
@@ -200,12 +198,12 @@ enum error_code ledger_period_rows(struct ledger_reader *reader,
     buffer_fini(&canonical.part);
     map_fini(&canonical.dims);
     if (code == ERR_OK) {
-        ret_period->row_count = canonical.sums.row_count;
-        ret_period->used_mcs = canonical.sums.used_mcs;
-        ret_period->mgs = canonical.sums.mgs;
-        ret_period->waived_mcs = canonical.sums.waived_mcs;
-        ret_period->runs = canonical.sums.runs;
-        ret_period->digest = digest_finish(&canonical.state);
+        period->row_count = canonical.sums.row_count;
+        period->used_mcs = canonical.sums.used_mcs;
+        period->mgs = canonical.sums.mgs;
+        period->waived_mcs = canonical.sums.waived_mcs;
+        period->runs = canonical.sums.runs;
+        period->digest = digest_finish(&canonical.state);
     }
     return code;
 }

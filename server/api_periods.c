@@ -87,8 +87,7 @@ static enum error_code complete(struct request *request,
     if (period->sealed != 0) {
         return ERR_OK;
     }
-    const enum error_code code =
-        ledger_period_rows(reader, period->root_no, period->month, NULL, NULL, period, err);
+    const enum error_code code = ledger_period_rows(reader, period, NULL, NULL, err);
     if (code == ERR_OK) {
         struct command command;
         command_reset(&command, COMMAND_SEAL);
@@ -235,8 +234,7 @@ static void read_rows(struct request *request, struct ledger_reader *reader)
         request_answer_begin(request, 200, &unused);
         request->answer.content_type = "text/csv; charset=utf-8; header=present";
         if (code == ERR_OK) {
-            code = ledger_period_rows(reader, root.node_no, period.month, take_bytes, request,
-                                      &period, &err);
+            code = ledger_period_rows(reader, &period, take_bytes, request, &err);
         }
         ledger_reader_end(reader);
     }
@@ -293,7 +291,7 @@ static enum error_code encode_closed(struct request *request,
         code = ledger_read_still_open(reader, &root, period.month, request->now_ms, &open, err);
     }
     if (code == ERR_OK && request->dry_run && period.sealed == 0) {
-        code = ledger_period_rows(reader, period.root_no, period.month, NULL, NULL, &period, err);
+        code = ledger_period_rows(reader, &period, NULL, NULL, err);
         period.sealed = code == ERR_OK;
     } else if (code == ERR_OK) {
         code = complete(request, reader, &period, err);

@@ -99,7 +99,7 @@ static enum error_code read_months(const char *from,
                                    struct report_query *query,
                                    struct error *err)
 {
-    struct report_query last;
+    struct report_query last = {.from = 0};
     enum error_code code = read_month(from, query, err);
     code = code == ERR_OK ? read_month(to, &last, err) : code;
     if (code == ERR_OK) {
@@ -443,9 +443,10 @@ static enum error_code write_table(struct request *request,
 {
     struct usage_table table = {.err = err};
     choose_columns(&table, report->query.group_by);
+    const struct export_sheet sheet = {table.columns, table.count, (int)table.count - 1};
     enum error_code code =
-        export_begin(request, report->format == FORMAT_CSV ? EXPORT_CSV : EXPORT_XLSX,
-                     table.columns, table.count, (int)table.count - 1, &table.export, err);
+        export_begin(request, report->format == FORMAT_CSV ? EXPORT_CSV : EXPORT_XLSX, &sheet,
+                     &table.export, err);
     if (code != ERR_OK) {
         return code;
     }

@@ -170,10 +170,10 @@ static enum error_code write_table(struct request *request,
         {"balance_mcs", EXPORT_INTEGER, false},
         {"balance_core_hours", EXPORT_HOURS, false},
     };
+    const struct export_sheet sheet = {columns, ARRAY_LEN(columns), EXPORT_NO_TOTALS};
     struct export *export;
-    enum error_code code =
-        export_begin(request, format == FORMAT_CSV ? EXPORT_CSV : EXPORT_XLSX, columns,
-                     ARRAY_LEN(columns), EXPORT_NO_TOTALS, &export, err);
+    enum error_code code = export_begin(request, format == FORMAT_CSV ? EXPORT_CSV : EXPORT_XLSX,
+                                        &sheet, &export, err);
     if (code != ERR_OK) {
         return code;
     }

@@ -138,7 +138,7 @@ enum error_code decode_choice(const json_t *value,
                               int *ret_value,
                               struct error *err)
 {
-    const char *text = NULL;
+    const char *text = "";
     const enum error_code code = decode_text(value, path, &text, err);
     if (code != ERR_OK) {
         return code;
@@ -183,7 +183,7 @@ static enum error_code decode_kind_text(const json_t *value,
                                         const struct decode_path *path,
                                         struct error *err)
 {
-    const char *text = NULL;
+    const char *text = "";
     const enum error_code code = decode_text(value, path, &text, err);
     if (code != ERR_OK) {
         return code;
@@ -252,7 +252,7 @@ static enum error_code decode_kind_time(const json_t *value,
                                         struct error *err)
 {
     (void)field;
-    const char *text = NULL;
+    const char *text = "";
     const enum error_code code = decode_text(value, path, &text, err);
     if (code != ERR_OK) {
         return code;

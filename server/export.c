@@ -240,22 +240,20 @@ static enum error_code begin_xlsx(struct export *export, struct error *err)
 
 enum error_code export_begin(struct request *request,
                              enum export_format format,
-                             const struct export_column *columns,
-                             size_t count,
-                             int currency,
+                             const struct export_sheet *sheet,
                              struct export **ret_export,
                              struct error *err)
 {
     struct json_out unused;
-    assert(count <= EXPORT_COLUMNS);
+    assert(sheet->count <= EXPORT_COLUMNS);
     struct export *export = calloc(1, sizeof(*export));
     if (export == NULL) {
         return error_set(err, ERR_UNAVAILABLE, "out of memory");
     }
     export->request = request;
-    export->columns = columns;
-    export->count = count;
-    export->currency = currency;
+    export->columns = sheet->columns;
+    export->count = sheet->count;
+    export->currency = sheet->currency;
     request_answer_begin(request, 200, &unused);
     request->answer.content_type =
         format == EXPORT_CSV ? "text/csv; charset=utf-8; header=present"

@@ -39,22 +39,24 @@ struct export_value {
 
 enum export_format { EXPORT_CSV, EXPORT_XLSX };
 
+/** What a table looks like. */
+struct export_sheet {
+    const struct export_column *columns; /* borrowed until the end */
+    size_t count;                        /* at most EXPORT_COLUMNS */
+    int currency; /* the column with the currency of EXPORT_MONEY, whose sums are kept apart by it; -1: none;
+                     EXPORT_NO_TOTALS: the table has rows of its own that say what it comes to */
+};
+
 struct export;
 
 /**
  * Begin a table and write its header.
  *
- * @columns   borrowed until the end, at most EXPORT_COLUMNS
- * @currency  the column with the currency of EXPORT_MONEY, whose sums are kept apart by it; -1: none;
- *            EXPORT_NO_TOTALS: the table has rows of its own that say what it comes to
- *
  * ERR_UNAVAILABLE: no memory, no temporary file.
  */
 MUST_USE enum error_code export_begin(struct request *request,
                                       enum export_format format,
-                                      const struct export_column *columns,
-                                      size_t count,
-                                      int currency,
+                                      const struct export_sheet *sheet,
                                       struct export **ret_export,
                                       struct error *err);
 

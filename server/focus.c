@@ -313,8 +313,8 @@ enum error_code focus_write(struct request *request,
     choose_columns(&focus);
     enum error_code code = ledger_read_calendar(reader, &report->root, &focus.calendar, err);
     if (code == ERR_OK) {
-        code =
-            export_begin(request, EXPORT_CSV, focus.columns, focus.count, -1, &focus.export, err);
+        const struct export_sheet sheet = {focus.columns, focus.count, -1};
+        code = export_begin(request, EXPORT_CSV, &sheet, &focus.export, err);
     }
     if (code != ERR_OK) {
         return code;

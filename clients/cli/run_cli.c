@@ -78,14 +78,13 @@ static void door_use(struct cli *cli, struct config *config, struct door_answer 
     }
 }
 
-/* Reads the configuration, connects and runs the command. */
-static enum cli_exit command_run(struct cli *cli, struct config *config)
+/* Connects and runs the command. @door: room for what the agent's door may answer, as long as cli. */
+static enum cli_exit command_run(struct cli *cli, struct config *config, struct door_answer *door)
 {
-    struct door_answer door;
     if (cli->url == NULL) {
         cli->url = config->url;
     }
-    door_use(cli, config, &door);
+    door_use(cli, config, door);
     if (config->is_open_to_others) {
         fprintf(cli->err, tr("corehour: others can read the token in %s: chmod 600 it\n"),
                 config->path);
@@ -116,6 +115,7 @@ enum cli_exit cli_run(int argc, char **argv, FILE *in, FILE *out, FILE *err, boo
     struct args_early early;
     struct config config;
     struct config_error config_error;
+    struct door_answer door;
     struct cli cli = {
         .in = in, .out = out, .err = err, .ascii = ascii, .now_s = client_clock_wall_ms() / 1000};
     args_early_scan(argc, argv, &early);
@@ -144,5 +144,5 @@ enum cli_exit cli_run(int argc, char **argv, FILE *in, FILE *out, FILE *err, boo
     if (early.language == NULL && config.language[0] != '\0') {
         text_language_set(text_language_choose(config.language));
     }
-    return command_run(&cli, &config);
+    return command_run(&cli, &config, &door);
 }

@@ -46,8 +46,7 @@ static struct period rows_of(struct book *book, int64_t month)
     period.root_no = book_node(book, NODE_ORGANIZATION, "acme", NULL).node_no;
     period.month = month;
     cr_assert(ledger_reader_begin(book->keeper, &err) == ERR_OK);
-    cr_assert(ledger_period_rows(book->keeper, period.root_no, month, NULL, NULL, &period, &err) ==
-              ERR_OK);
+    cr_assert(ledger_period_rows(book->keeper, &period, NULL, NULL, &err) == ERR_OK);
     ledger_reader_end(book->keeper);
     return period;
 }

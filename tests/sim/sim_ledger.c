@@ -234,8 +234,7 @@ static void seal(struct sim *sim, struct book *book, struct period *period)
     }
     command.seal = (struct period){.root_no = period->root_no, .month = period->month};
     if (ledger_reader_begin(book->keeper, &err) != ERR_OK ||
-        ledger_period_rows(book->keeper, period->root_no, period->month, NULL, NULL, &command.seal,
-                           &err) != ERR_OK) {
+        ledger_period_rows(book->keeper, &command.seal, NULL, NULL, &err) != ERR_OK) {
         sim_die(sim, "the rows of a month: %s", err.detail);
     }
     ledger_reader_end(book->keeper);

@@ -191,8 +191,8 @@ struct range {
 static bool range_read(struct span item, struct range *ret_range)
 {
     struct span rest = item;
-    struct span head;
-    struct span first;
+    struct span head = {NULL, 0};
+    struct span first = {NULL, 0};
     struct range range = {.step = 1};
     piece_next(&rest, ":", &head);
     if (rest.at != NULL && (!number_read(rest, &range.step) || range.step == 0)) {

@@ -317,7 +317,7 @@ static bool slurm_check(const struct slurm_config *config)
 
 static bool folder_check(const char *what, const char *path)
 {
-    char line[400];
+    char line[640];
     (void)snprintf(line, sizeof line, "%s %s is writable", what, path);
     return tell(access(path, W_OK) == 0, line, strerrordesc_np(errno));
 }

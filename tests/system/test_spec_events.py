@@ -328,6 +328,9 @@ class Bulk(w.Case):
         began = time.monotonic()
         self.feed(events["next_after"], 1)
         self.assertGreater(time.monotonic() - began, 0.8)
+        self.assertIsNone(self.get(f"/clusters/{self.cluster}")["last_seen_at"])  # an administrator is no agent
+        token = self.ok("POST", "/tokens", {"name": "t", "role": "scheduler", "place": self.cluster})["token"]
+        self.ok("GET", f"/clusters/{self.cluster}/feed?after=0&wait_s=0", token=token)
         self.assertIsNotNone(self.get(f"/clusters/{self.cluster}")["last_seen_at"])
 
 

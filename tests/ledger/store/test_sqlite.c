@@ -135,8 +135,8 @@ Test(sqlite, statements_have_the_parameters_and_columns_of_their_records)
 static bool may_scan(const char *name)
 {
     static const char *const scans[] = {
-        "select_nodes",      "select_clusters",    "select_tokens",
-        "select_migrations", "select_holds_by_id", "select_grants_of_root",
+        "select_nodes",       "select_clusters",       "select_tokens",   "select_migrations",
+        "select_holds_by_id", "select_grants_of_root", "select_webhooks",
     };
     for (size_t i = 0; i < ARRAY_LEN(scans); i++) {
         if (strcmp(scans[i], name) == 0) {

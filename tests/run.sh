@@ -29,6 +29,6 @@ ninja -C "$build"
 
 echo "== test"
 rm -f "$build/meson-logs/testlog.json"
-meson test -C "$build" --no-rebuild --print-errorlogs "$@" || true
+meson test -C "$build" --no-rebuild --num-processes $(($(nproc) + 1)) --print-errorlogs "$@" || true
 echo
 python3 tests/count_results.py "$build"

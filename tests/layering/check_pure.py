@@ -16,8 +16,9 @@ LIBC = {
     "_GLOBAL_OFFSET_TABLE_",
     # Division of 128-bit integers (libgcc): fractions of rates.
     "__divti3", "__modti3", "__divmodti4", "__udivti3", "__umodti3", "__udivmodti4",
-    # SHA-256 (nettle): pure computation on the caller's state.
+    # SHA-256 and HMAC over it (nettle): pure computation on the caller's state.
     "nettle_sha256_digest", "nettle_sha256_init", "nettle_sha256_update", "nettle_memeql_sec",
+    "nettle_hmac_sha256_digest", "nettle_hmac_sha256_set_key", "nettle_hmac_sha256_update",
 }  # fmt: skip
 
 

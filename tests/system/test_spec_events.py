@@ -331,7 +331,7 @@ class Bulk(w.Case):
         self.assertIsNone(self.get(f"/clusters/{self.cluster}")["last_seen_at"])  # an administrator is no agent
         token = self.ok("POST", "/tokens", {"name": "t", "role": "scheduler", "place": self.cluster})["token"]
         self.ok("GET", f"/clusters/{self.cluster}/feed?after=0&wait_s=0", token=token)
-        self.assertIsNotNone(self.get(f"/clusters/{self.cluster}")["last_seen_at"])
+        self.until(lambda: self.get(f"/clusters/{self.cluster}")["last_seen_at"])
 
 
 if __name__ == "__main__":

@@ -202,7 +202,8 @@ class Tokens(Case):
         head, _, signature = text.split(".")
         self.refused(".".join((head, b64(json.dumps(claims(groups=["ops"])).encode()), signature)), "signature")
         for at in range(0, len(text), 37):
-            changed = text[:at] + ("A" if text[at] != "A" else "B") + text[at + 1 :]
+            # Both ends of the six bits: the low bits of the last letter of a signature mean nothing.
+            changed = text[:at] + ("A" if text[at] != "A" else "x") + text[at + 1 :]
             self.assertIn(self.ask(changed).status, (401, 503), at)
 
     def test_huge_and_broken_tokens_are_refused_and_the_daemon_lives(self):

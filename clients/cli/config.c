@@ -1,7 +1,6 @@
 /* Where the daemon is and who asks: see config.h. */
 #include "clients/cli/config.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -9,12 +8,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const struct key {
+#include "clients/keys.h"
+
+static const struct setting {
     const char *name;
     const char *variable;
     size_t offset;
     size_t size_bytes;
-} keys[] = {
+} settings[] = {
     {"url", "COREHOUR_URL", offsetof(struct config, url), sizeof((struct config *)0)->url},
     {"token", "COREHOUR_TOKEN", offsetof(struct config, token), sizeof((struct config *)0)->token},
     {"language", NULL, offsetof(struct config, language), sizeof((struct config *)0)->language},
@@ -26,39 +27,27 @@ static const struct key {
 };
 
 static const char site_path[] = "/etc/corehour/client.conf";
-#define KEYS (sizeof keys / sizeof keys[0])
+#define SETTINGS (sizeof settings / sizeof settings[0])
 
-static char *key_room(struct config *config, const struct key *key)
+static char *setting_room(struct config *config, const struct setting *setting)
 {
-    return (char *)config + key->offset;
+    return (char *)config + setting->offset;
 }
 
-static bool key_set(struct config *config, const struct key *key, const char *value)
+static bool setting_set(struct config *config, const struct setting *setting, const char *value)
 {
     size_t length = strlen(value);
-    if (length >= key->size_bytes) {
+    if (length >= setting->size_bytes) {
         return false;
     }
-    memcpy(key_room(config, key), value, length + 1);
+    memcpy(setting_room(config, setting), value, length + 1);
     return true;
-}
-
-static char *trim(char *text)
-{
-    while (isspace((unsigned char)*text)) {
-        text++;
-    }
-    size_t length = strlen(text);
-    while (length > 0 && isspace((unsigned char)text[length - 1])) {
-        text[--length] = '\0';
-    }
-    return text;
 }
 
 /* Takes one line. Returns NULL, or what is wrong with it. */
 static const char *line_take(char *line, struct config *config)
 {
-    char *text = trim(line);
+    char *text = key_trim(line);
     if (*text == '\0' || *text == '#') {
         return NULL;
     }
@@ -67,11 +56,12 @@ static const char *line_take(char *line, struct config *config)
         return "is not \"key = value\"";
     }
     *equals = '\0';
-    const char *name = trim(text);
-    for (size_t i = 0; i < KEYS; i++) {
-        if (strcmp(keys[i].name, name) == 0) {
-            return key_set(config, &keys[i], trim(equals + 1)) ? NULL
-                                                               : "holds a value that is too long";
+    const char *name = key_trim(text);
+    for (size_t i = 0; i < SETTINGS; i++) {
+        if (strcmp(settings[i].name, name) == 0) {
+            return setting_set(config, &settings[i], key_trim(equals + 1))
+                       ? NULL
+                       : "holds a value that is too long";
         }
     }
     return "has an unknown key; known are url, token, language, ca_file, door and munge_socket";
@@ -141,16 +131,16 @@ bool config_load(struct config *ret_config, struct config_error *ret_error)
     if (ret_config->path[0] != '\0' && !config_file_read(ret_config->path, ret_config, ret_error)) {
         return false;
     }
-    for (size_t i = 0; i < KEYS; i++) {
-        const char *value = keys[i].variable == NULL ? NULL : getenv(keys[i].variable);
+    for (size_t i = 0; i < SETTINGS; i++) {
+        const char *value = settings[i].variable == NULL ? NULL : getenv(settings[i].variable);
         if (value == NULL || *value == '\0') {
             continue;
         }
-        if (key_set(ret_config, &keys[i], value)) {
+        if (setting_set(ret_config, &settings[i], value)) {
             continue;
         }
         snprintf(ret_error->detail, sizeof ret_error->detail, "%s is longer than %zu bytes",
-                 keys[i].variable, keys[i].size_bytes - 1);
+                 settings[i].variable, settings[i].size_bytes - 1);
         return false;
     }
     return true;

@@ -10,8 +10,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "clients/keys.h"
+
 enum {
-    AGENT_CONFIG_TEXT_BYTES = 512,
     AGENT_TOKEN_BYTES = 16384,
 };
 
@@ -21,13 +22,9 @@ enum agent_lease { AGENT_LEASE_ON, AGENT_LEASE_OFF };
 enum agent_kueue { AGENT_KUEUE_OFF, AGENT_KUEUE_ON };
 enum agent_language { AGENT_LANGUAGE_EN, AGENT_LANGUAGE_ZH };
 
-struct agent_config_text {
-    char text[AGENT_CONFIG_TEXT_BYTES];
-};
-
 #define AGENT_CONFIG_TYPE_INTEGER int64_t
 #define AGENT_CONFIG_TYPE_CHOICE  int64_t
-#define AGENT_CONFIG_TYPE_TEXT    struct agent_config_text
+#define AGENT_CONFIG_TYPE_TEXT    struct key_text
 #define AGENT_CONFIG_ROW(name, type, default_value, min, max, choices, meaning) \
     AGENT_CONFIG_TYPE_##type name;
 /* One member a key. */

@@ -11,8 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "clients/keys.h"
+
 enum {
-    SLURM_CONFIG_TEXT_BYTES = 512,
+    SLURM_CONFIG_TEXT_BYTES = KEY_TEXT_BYTES,
     SLURM_CONFIG_UIDS_MAX = 32,
     SLURM_CONFIG_TOKEN_BYTES = 256,
 };
@@ -21,10 +23,6 @@ enum {
 enum slurm_mode { SLURM_MODE_ENFORCE, SLURM_MODE_OBSERVE };
 enum slurm_fail_policy { SLURM_FAIL_CLOSED, SLURM_FAIL_OPEN };
 enum slurm_language { SLURM_LANGUAGE_EN, SLURM_LANGUAGE_ZH };
-
-struct slurm_config_text {
-    char text[SLURM_CONFIG_TEXT_BYTES];
-};
 
 struct slurm_config_uids {
     unsigned count;
@@ -36,7 +34,7 @@ struct slurm_config_uids {
 
 #define SLURM_CONFIG_TYPE_INTEGER int64_t
 #define SLURM_CONFIG_TYPE_CHOICE  int64_t
-#define SLURM_CONFIG_TYPE_TEXT    struct slurm_config_text
+#define SLURM_CONFIG_TYPE_TEXT    struct key_text
 #define SLURM_CONFIG_TYPE_UIDS    struct slurm_config_uids
 #define SLURM_CONFIG_ROW(name, type, default_value, min, max, choices, meaning) \
     SLURM_CONFIG_TYPE_##type name;

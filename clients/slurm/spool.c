@@ -13,8 +13,7 @@
 
 #include "clients/units.h"
 
-/* Writes all bytes. Returns false with errno set. */
-static bool bytes_write(int fd, const char *text, size_t bytes)
+bool spool_bytes_write(int fd, const char *text, size_t bytes)
 {
     while (bytes > 0) {
         const ssize_t written = write(fd, text, bytes);
@@ -37,7 +36,7 @@ static bool file_write(const char *path, const char *text)
     if (fd < 0) {
         return false;
     }
-    bool ok = bytes_write(fd, text, strlen(text)) && bytes_write(fd, "\n", 1);
+    bool ok = spool_bytes_write(fd, text, strlen(text)) && spool_bytes_write(fd, "\n", 1);
     const int error = errno;
     ok = close(fd) == 0 && ok;
     errno = ok ? errno : error;

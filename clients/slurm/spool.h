@@ -25,4 +25,7 @@ bool spool_write(const char *folder,
                  char *ret_why,
                  size_t why_bytes);
 
+/* Writes all bytes, whatever a call takes at a time. Returns false with errno set. */
+bool spool_bytes_write(int fd, const char *text, size_t bytes);
+
 #endif

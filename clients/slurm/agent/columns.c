@@ -7,6 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+size_t columns_lines(const char *text)
+{
+    size_t lines = 1;
+    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++) {
+        lines++;
+    }
+    return lines;
+}
+
 int columns_next(char **at, size_t count, char **ret_columns)
 {
     char *line = *at;

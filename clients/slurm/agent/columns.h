@@ -11,6 +11,9 @@
 
 enum { COLUMNS_MAX = 24 };
 
+/* How many lines a text has, the last one without an end included: at most so many rows. */
+size_t columns_lines(const char *text);
+
 /*
  * Cuts the line at `*at` into its columns, in place: each becomes a NUL-terminated text. A '|' at the line's end
  * closes the last column.

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clients/slurm/spool.h"
+
 /* Begun anew when all is answered and the file is longer than this. */
 enum { FRESH_BYTES = 1 << 20 };
 
@@ -33,22 +35,6 @@ static bool fail(char *ret_detail, const char *what, const char *name)
     return false;
 }
 
-static bool write_all(int fd, const char *text, size_t bytes)
-{
-    while (bytes > 0) {
-        const ssize_t written = write(fd, text, bytes);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return false;
-        }
-        text += written;
-        bytes -= (size_t)written;
-    }
-    return true;
-}
-
 /* Replaces a file of the folder by a text, whole or not at all. */
 static bool file_replace(int folder_fd, const char *name, const char *text)
 {
@@ -58,7 +44,7 @@ static bool file_replace(int folder_fd, const char *name, const char *text)
     if (fd < 0) {
         return false;
     }
-    const bool good = write_all(fd, text, strlen(text)) && fdatasync(fd) == 0;
+    const bool good = spool_bytes_write(fd, text, strlen(text)) && fdatasync(fd) == 0;
     (void)close(fd);
     return good && renameat(folder_fd, fresh, folder_fd, name) == 0 && fsync(folder_fd) == 0;
 }
@@ -196,7 +182,7 @@ bool outbox_append(struct outbox *outbox, const json_t *op, const json_t *job)
     char *whole = NULL;
     const int bytes = text == NULL ? -1 : asprintf(&whole, "%s\n", text);
     free(text);
-    bool good = bytes > 0 && write_all(outbox->fd, whole, (size_t)bytes);
+    bool good = bytes > 0 && spool_bytes_write(outbox->fd, whole, (size_t)bytes);
     if (!good && bytes > 0 && ftruncate(outbox->fd, outbox->bytes) != 0) {
         outbox->dirty =
             true; /* a half line stays: the next reading ends there, and what follows is said again */
@@ -275,7 +261,8 @@ void outbox_reject(struct outbox *outbox, const json_t *line, const json_t *answ
     const int fd = openat(outbox->folder_fd, "rejected.ndjson",
                           O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (fd >= 0 && text != NULL) {
-        (void)(write_all(fd, text, strlen(text)) && write_all(fd, "\n", 1) && fdatasync(fd) == 0);
+        (void)(spool_bytes_write(fd, text, strlen(text)) && spool_bytes_write(fd, "\n", 1) &&
+               fdatasync(fd) == 0);
     }
     if (fd >= 0) {
         (void)close(fd);

@@ -82,19 +82,10 @@ static bool row_read(char **columns, struct queue_job *job)
     return true;
 }
 
-static size_t lines_count(const char *text)
-{
-    size_t lines = 1;
-    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++) {
-        lines++;
-    }
-    return lines;
-}
-
 bool queue_parse(char *text, struct queue *ret_queue)
 {
     struct queue queue = {.text = text,
-                          .jobs = calloc(lines_count(text), sizeof(struct queue_job))};
+                          .jobs = calloc(columns_lines(text), sizeof(struct queue_job))};
     char *columns[AT__COUNT];
     char *at = text;
     if (queue.jobs == NULL) {

@@ -102,19 +102,10 @@ static int rows_compare(const void *a, const void *b)
     return by != 0 ? by : order(x->db_index, y->db_index);
 }
 
-static size_t lines_count(const char *text)
-{
-    size_t lines = 1;
-    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++) {
-        lines++;
-    }
-    return lines;
-}
-
 bool records_parse(char *text, struct records *ret_records)
 {
     struct records records = {.text = text,
-                              .rows = calloc(lines_count(text), sizeof(struct record))};
+                              .rows = calloc(columns_lines(text), sizeof(struct record))};
     char *columns[AT__COUNT];
     char *at = text;
     if (records.rows == NULL) {

@@ -59,33 +59,16 @@ static bool flush(struct canonical *canonical)
     return wanted;
 }
 
-/* RFC 4180: quoted where it must be. */
-static void put_text(struct buffer *to, const char *text)
-{
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        (void)buffer_append_text(to, text);
-        return;
-    }
-    (void)buffer_append_byte(to, '"');
-    for (; *text != '\0'; text++) {
-        if (*text == '"') {
-            (void)buffer_append_byte(to, '"');
-        }
-        (void)buffer_append_byte(to, *text);
-    }
-    (void)buffer_append_byte(to, '"');
-}
-
 static void write_dims(struct buffer *to, const struct dims *dims)
 {
     (void)buffer_printf(to, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",",
                         dims->dims_no, dims->project_no, dims->member_no, dims->cluster_no,
                         dims->card_version);
-    put_text(to, dims->partition);
+    (void)buffer_append_csv(to, dims->partition);
     (void)buffer_append_byte(to, ',');
-    put_text(to, dims->qos);
+    (void)buffer_append_csv(to, dims->qos);
     (void)buffer_append_byte(to, ',');
-    put_text(to, dims->gpu_model);
+    (void)buffer_append_csv(to, dims->gpu_model);
     (void)buffer_append_byte(to, ',');
     for (int32_t i = 0; i < dims->path_count; i++) {
         (void)buffer_printf(to, "%s%" PRId64, i > 0 ? ">" : "", dims->path[i].node_no);

@@ -91,27 +91,11 @@ const char *export_format_number(enum export_kind kind,
 
 /* ---- CSV */
 
-static void put_text(struct buffer *to, const char *text)
-{
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        (void)buffer_append_text(to, text);
-        return;
-    }
-    (void)buffer_append_byte(to, '"');
-    for (; *text != '\0'; text++) {
-        if (*text == '"') {
-            (void)buffer_append_byte(to, '"');
-        }
-        (void)buffer_append_byte(to, *text);
-    }
-    (void)buffer_append_byte(to, '"');
-}
-
 static void put_value(struct buffer *to, enum export_kind kind, const struct export_value *value)
 {
     char text[EXPORT_NUMBER_BYTES];
     if (value->text != NULL) {
-        put_text(to, value->text);
+        (void)buffer_append_csv(to, value->text);
     } else if (kind != EXPORT_TEXT && !value->is_null) {
         (void)buffer_append_text(to, export_format_number(kind, value->number, text));
     }

@@ -95,6 +95,21 @@ enum error_code buffer_append_byte(struct buffer *buffer, char byte)
     return buffer_append(buffer, &byte, 1);
 }
 
+enum error_code buffer_append_csv(struct buffer *buffer, const char *text)
+{
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        return buffer_append_text(buffer, text);
+    }
+    (void)buffer_append_byte(buffer, '"');
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at == '"') {
+            (void)buffer_append_byte(buffer, '"');
+        }
+        (void)buffer_append_byte(buffer, *at);
+    }
+    return buffer_append_byte(buffer, '"');
+}
+
 enum error_code buffer_vprintf(struct buffer *buffer, const char *format, va_list args)
 {
     va_list again;

@@ -47,6 +47,9 @@ enum error_code buffer_append_text(struct buffer *buffer, const char *text);
 /** Append one byte. Errors of buffer_append(). */
 enum error_code buffer_append_byte(struct buffer *buffer, char byte);
 
+/** Append a text as a field of CSV: quoted where it must be (RFC 4180, 2.5 to 2.7). Errors of buffer_append(). */
+enum error_code buffer_append_csv(struct buffer *buffer, const char *text);
+
 /** Append formatted text, all or nothing. Errors of buffer_append(). */
 enum error_code buffer_printf(struct buffer *buffer, const char *format, ...) PRINTF_LIKE(2, 3);
 enum error_code buffer_vprintf(struct buffer *buffer, const char *format, va_list args)

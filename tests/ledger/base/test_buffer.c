@@ -30,6 +30,26 @@ Test(buffer, pieces_follow_each_other)
     cr_expect_eq(buffer.length_bytes, 10);
 }
 
+Test(buffer, fields_of_csv_are_quoted_where_they_must_be)
+{
+    static const struct {
+        const char *text;
+        const char *field;
+    } cases[] = {
+        {"", ""},
+        {"plain text", "plain text"},
+        {"a,b", "\"a,b\""},
+        {"say \"no\"", "\"say \"\"no\"\"\""},
+        {"two\r\nlines", "\"two\r\nlines\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CLEANUP(buffer_fini) struct buffer buffer;
+        buffer_init(&buffer, 100);
+        cr_expect_eq(buffer_append_csv(&buffer, cases[i].text), ERR_OK);
+        cr_expect_str_eq(buffer_text(&buffer), cases[i].field);
+    }
+}
+
 Test(buffer, the_maximum_is_reached_but_not_exceeded)
 {
     CLEANUP(buffer_fini) struct buffer buffer;

@@ -149,7 +149,7 @@ class Agent:
 
     def connect(self, ca=None, timeout_s=30):
         context = ssl.create_default_context(cafile=str(ca or self.lab.ca))
-        return http.client.HTTPSConnection("localhost", self.port, context=context, timeout=timeout_s)
+        return http.client.HTTPSConnection("127.0.0.1", self.port, context=context, timeout=timeout_s)
 
     def call(self, method, path, body=None, connection=None):
         own = connection or self.connect()

@@ -297,7 +297,7 @@ class TestWire(Webhook):
         slow = []
         for _ in range(20):
             context = ssl.create_default_context(cafile=str(self.lab.ca))
-            raw = socket.create_connection(("localhost", self.agent.port), 10)
+            raw = socket.create_connection(("127.0.0.1", self.agent.port), 10)
             tls = context.wrap_socket(raw, server_hostname="localhost")
             tls.send(b"POST /enforce HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
             slow.append(tls)

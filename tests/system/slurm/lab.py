@@ -43,7 +43,13 @@ def what_is_missing():
         return "this is not root, and slurmd runs jobs as other users"
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     missing = [program for program in PROGRAMS if not shutil.which(program, path=path)]
-    return f"not installed: {', '.join(missing)} (tests/packages.txt, group slurm)" if missing else None
+    if missing:
+        return f"not installed: {', '.join(missing)} (tests/packages.txt, group slurm)"
+    try:
+        socket.gethostbyname(socket.gethostname())
+    except OSError:
+        return f"this machine cannot look up its own name, which Slurm must: write '127.0.0.1 {socket.gethostname()}' into /etc/hosts"
+    return None
 
 
 def wait_for(what, test, within_s=120):

@@ -99,7 +99,7 @@ static void audit_webhook(struct ledger *ledger,
 
 /* ---- put, delete */
 
-/* States of thresholds belong to an epoch: those who come when nobody listened begin anew. */
+/* One more that listens. States of thresholds belong to an epoch: those who come when nobody listened begin anew. */
 static enum error_code count_webhook(struct ledger *ledger, struct error *err)
 {
     alerts_load(ledger);
@@ -196,7 +196,10 @@ enum error_code admin_put_webhook(struct ledger *ledger,
     if (cell != NULL && !seen) {
         return error_set(err, ERR_INVALID_STATE, "the name %s is taken", command->webhook.name);
     }
-    code = count_webhook(ledger, err);
+    const bool is_one_more =
+        command->webhook.disabled == 0 &&
+        (cell == NULL || ((const struct webhook *)cell_record(cell))->disabled != 0);
+    code = is_one_more ? count_webhook(ledger, err) : ERR_OK;
     if (code == ERR_OK && cell == NULL) {
         make_webhook(ledger, command, node, ret_result);
     } else if (code == ERR_OK) {

@@ -50,6 +50,7 @@ struct webhooks {
     /* the thread's own */
     int64_t next_watch_ms; /* monotonic */
     int64_t next_due_ms;   /* wall clock; 0: nothing waits */
+    int64_t paused_ms;     /* monotonic: until then nothing is sent; what was could not be stored */
     size_t gathered_count;
     struct delivery gathered[GATHERED];
     size_t due_count;
@@ -62,11 +63,13 @@ struct webhooks {
 
 /* ---- through the ledger */
 
-static void run_commands(struct webhooks *webhooks, size_t count)
+/* True when all of them are on disk. */
+static bool run_commands(struct webhooks *webhooks, size_t count)
 {
     struct error err;
+    bool is_stored = true;
     if (count == 0) {
-        return;
+        return true;
     }
     memset(webhooks->results, 0, count * sizeof(webhooks->results[0]));
     struct ledger_work work = {
@@ -76,15 +79,17 @@ static void run_commands(struct webhooks *webhooks, size_t count)
     };
     if (batcher_run(webhooks->service->batcher, &work, &err) != ERR_OK) {
         log_event(LOG_WARNING, "webhooks_not_stored", log_text("detail", err.detail));
-        return;
+        return false;
     }
     for (size_t i = 0; i < count; i++) {
         if (webhooks->results[i].error.code != ERR_OK) {
             log_event(LOG_WARNING, "webhooks_refused",
                       log_text("detail", webhooks->results[i].error.detail));
+            is_stored = false;
         }
         ledger_result_fini(&webhooks->results[i]);
     }
+    return is_stored;
 }
 
 /* ---- alerts that time brings */
@@ -108,7 +113,7 @@ static void watch(struct webhooks *webhooks)
         log_event(LOG_WARNING, "alerts_not_looked_for", log_text("detail", err.detail));
         return;
     }
-    run_commands(webhooks, count);
+    (void)run_commands(webhooks, count);
 }
 
 /* ---- what is due */
@@ -202,11 +207,12 @@ static bool sign(struct due *due, struct webhook_post *post, int64_t now_ms)
     const struct webhook_message message = {post->id, post->timestamp_s, post->body,
                                             post->body_bytes};
     const char *old = webhook->old_until_ms > now_ms ? webhook->old_secret : "";
-    if (webhook_sign(&message, webhook->secret, old, due->signature, &err) != ERR_OK) {
+    const bool is_signed =
+        webhook_sign(&message, webhook->secret, old, due->signature, &err) == ERR_OK;
+    if (!is_signed) {
         log_event(LOG_ERROR, "webhook_not_signed", log_text("detail", err.detail));
-        return false;
     }
-    return true;
+    return is_signed;
 }
 
 /* When a failed one is tried again: four times as long as before, at most a day. */
@@ -219,6 +225,7 @@ static int64_t pause_ms(int64_t first_ms, int64_t tries)
     return pause < DAY_MS ? pause : DAY_MS;
 }
 
+/* @post: how it went; NULL: it was not sent. */
 static void conclude(struct webhooks *webhooks,
                      const struct due *due,
                      const struct webhook_post *post,
@@ -238,7 +245,9 @@ static void conclude(struct webhooks *webhooks,
                   : due->is_dropped || told->gone || is_last ? DELIVERY_DEAD
                                                              : DELIVERY_PENDING;
     told->next_ms = clock_wall_ms() + pause_ms(config->webhook_retry_first_ms, due->delivery.tries);
-    const char *error = post != NULL ? post->error : "the webhook is gone or disabled";
+    const char *error = post != NULL      ? post->error
+                        : due->is_dropped ? "the webhook is gone or disabled"
+                                          : "it could not be signed";
     memcpy(told->error, error, strlen(error) + 1);
     if (told->state == DELIVERY_DEAD) {
         log_event(LOG_WARNING, "webhook_dead", log_text("webhook", due->webhook.name),
@@ -246,7 +255,8 @@ static void conclude(struct webhooks *webhooks,
     }
 }
 
-static void send_due(struct webhooks *webhooks)
+/* False when what became of them could not be stored. */
+static bool send_due(struct webhooks *webhooks)
 {
     const struct config *config = &webhooks->service->config;
     const struct webhook_limits limits = {
@@ -254,35 +264,31 @@ static void send_due(struct webhooks *webhooks)
         .timeout_ms = config->webhook_timeout_ms,
     };
     struct error err;
-    size_t places[ROUND];
+    const struct webhook_post *post_of[ROUND] = {NULL};
     size_t count = 0;
     const int64_t now_ms = clock_wall_ms();
     for (size_t i = 0; i < webhooks->due_count; i++) {
         struct due *due = &webhooks->due[i];
         if (!due->is_dropped && sign(due, &webhooks->posts[count], now_ms)) {
-            places[count++] = i;
+            post_of[i] = &webhooks->posts[count++];
         }
     }
     if (count > 0 && webhook_send(webhooks->posts, count, &limits, &err) != ERR_OK) {
         log_event(LOG_WARNING, "webhooks_not_sent", log_text("detail", err.detail));
     }
-    size_t told = 0;
-    for (size_t i = 0; i < count; i++) {
-        conclude(webhooks, &webhooks->due[places[i]], &webhooks->posts[i],
-                 &webhooks->commands[told++]);
-    }
     for (size_t i = 0; i < webhooks->due_count; i++) {
-        if (webhooks->due[i].is_dropped) {
-            conclude(webhooks, &webhooks->due[i], NULL, &webhooks->commands[told++]);
-        }
+        conclude(webhooks, &webhooks->due[i], post_of[i], &webhooks->commands[i]);
     }
-    run_commands(webhooks, told);
+    return run_commands(webhooks, webhooks->due_count);
 }
 
 /* True when there may be more at once. */
 static bool deliver(struct webhooks *webhooks)
 {
     struct error err;
+    if (clock_mono_ms() < webhooks->paused_ms) {
+        return false;
+    }
     enum error_code code = ledger_reader_begin(webhooks->reader, &err);
     if (code == ERR_OK) {
         code = collect(webhooks, clock_wall_ms(), &err);
@@ -293,13 +299,15 @@ static bool deliver(struct webhooks *webhooks)
         return false;
     }
     const bool any = webhooks->due_count > 0;
-    if (any) {
-        send_due(webhooks);
+    const bool is_stored = !any || send_due(webhooks);
+    if (!is_stored) {
+        /* The same would be sent again at once, and for as long as the disk is full. */
+        webhooks->paused_ms = clock_mono_ms() + webhooks->service->config.webhook_retry_first_ms;
     }
     for (size_t i = 0; i < webhooks->due_count; i++) {
         buffer_fini(&webhooks->due[i].body);
     }
-    return any;
+    return any && is_stored;
 }
 
 /* ---- the thread */
@@ -307,7 +315,10 @@ static bool deliver(struct webhooks *webhooks)
 static int64_t sleep_ms(const struct webhooks *webhooks)
 {
     int64_t ms = webhooks->next_watch_ms - clock_mono_ms();
-    if (webhooks->next_due_ms > 0) {
+    const int64_t paused_ms = webhooks->paused_ms - clock_mono_ms();
+    if (paused_ms > 0) {
+        ms = paused_ms < ms ? paused_ms : ms;
+    } else if (webhooks->next_due_ms > 0) {
         const int64_t due_ms = webhooks->next_due_ms - clock_wall_ms();
         ms = due_ms < ms ? due_ms : ms;
     }

@@ -30,15 +30,32 @@ static void quote(const char *from, char *to)
 static bool is_word(char c)
 {
     const unsigned char byte = (unsigned char)c;
-    return isalnum(byte) || byte >= 0x80 || c == '.' || c == '_' || c == '-';
+    return isalnum(byte) || byte >= 0x80 || c == '.' || c == '_' || c == '-' || c == '@' ||
+           c == '+';
 }
 
-static const char *find_word(const char *text, const char *from, const char *begin)
+/* Within the quotes of a value of the JSON object at `begin`? Numbers and the names of members are no names of people. */
+static bool is_in_value(const char *begin, const char *at)
+{
+    bool is_quoted = false;
+    for (const char *byte = begin; byte < at; byte++) {
+        is_quoted = (*byte == '"') != is_quoted;
+        byte += *byte == '\\';
+    }
+    const char *end = at;
+    while (*end != '\0' && *end != '"') {
+        end += *end == '\\' && end[1] != '\0' ? 2 : 1;
+    }
+    return is_quoted && *end == '"' && end[1] != ':';
+}
+
+/* The next whole word `from` in a field that begins at `begin`. */
+static const char *find_word(const char *text, const char *from, const char *begin, bool is_json)
 {
     const size_t bytes = strlen(from);
     for (const char *at = strstr(text, from); at != NULL; at = strstr(at + 1, from)) {
         const bool begins = at == begin || !is_word(at[-1]);
-        if (begins && !is_word(at[bytes])) {
+        if (begins && !is_word(at[bytes]) && (!is_json || is_in_value(begin, at))) {
             return at;
         }
     }
@@ -48,14 +65,15 @@ static const char *find_word(const char *text, const char *from, const char *beg
 /* Overwrite in one field. What grows out of its field is dropped as a whole. */
 static bool overwrite_field(char *field, size_t size, const char *from, const char *to)
 {
+    const bool is_json = *field == '{';
     char made[RECORD_AUDIT_BYTES * 2];
     size_t bytes = 0;
     const char *rest = field;
-    const char *at = find_word(rest, from, field);
+    const char *at = find_word(rest, from, field, is_json);
     if (at == NULL) {
         return false;
     }
-    for (; at != NULL; at = find_word(rest, from, field)) {
+    for (; at != NULL; at = find_word(rest, from, field, is_json)) {
         bytes += (size_t)snprintf(made + bytes, sizeof made - bytes, "%.*s%s", (int)(at - rest),
                                   rest, to);
         rest = at + strlen(from);

@@ -224,6 +224,21 @@ class Log(w.Case):
         self.assertEqual(self.daemon.check()[0], 0, self.daemon.check()[1])
         self.assertEqual(self.daemon.call("POST", f"/v1/people/{person}/rename", {"name": "x", "reason": "again"}).status, 404)
 
+    def test_a_name_that_is_a_number_or_part_of_another_is_overwritten_alone(self):
+        """A user of Slurm may be called 1000; figures of the log stay figures, and other people keep their names."""
+        self.make()
+        for person in ("1000", "ann", "ann@example.com"):
+            self.ok("PUT", f"/projects/{self.project}/members/{person}", {})
+            self.ok("PUT", f"/projects/{self.project}/members/{person}/caps/jobs", {"limit": 1000})
+        for person in ("1000", "ann"):
+            self.ok("POST", f"/people/{person}/rename", {"name": f"gone-{person}-{self.name}", "reason": "has left"})
+        lines = self.daemon.ok("GET", "/v1/audit?format=ndjson").body.decode().splitlines()
+        rows = [row for row in map(json.loads, lines) if f"/{self.project}/" in row["what"] and "/caps/" in row["what"]]
+        whose = [f"gone-1000-{self.name}", f"gone-ann-{self.name}", "ann@example.com"]
+        self.assertEqual([row["what"].split("/")[3] for row in rows], whose)
+        self.assertEqual([row["after"]["limit"] for row in rows], [1000] * 3)
+        self.assertEqual(self.daemon.check()[0], 0, self.daemon.check()[1])
+
 
 if __name__ == "__main__":
     w.main(__name__)

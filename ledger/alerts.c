@@ -297,7 +297,7 @@ void alerts_cap_set(struct ledger *ledger,
 
 /* ---- the payer's grants */
 
-/* What the view's payer has, in its valid rows, now and before the plan. */
+/* What one payer of the view has, in its valid rows, now and before the plan. */
 struct purse {
     bool endless;
     int64_t granted_mcs;
@@ -367,20 +367,17 @@ static void look_at_overdraft(struct ledger *ledger,
     row->level = 1;
 }
 
-static void look_at_grants(struct ledger *ledger)
+static void look_at_purse(struct ledger *ledger, int64_t payer_no)
 {
     const struct view *view = &ledger->view;
-    const struct plan *plan = &ledger->plan;
     struct purse purse = {.endless = false};
-    if (plan->entry_count == 0 || view->grant_count == 0) {
-        return;
-    }
     for (int32_t i = 0; i < view->grant_count; i++) {
-        if (funds_row_is_valid(&view->grants[i], view->now_s)) {
-            add_to_purse(&purse, plan, &view->grants[i]);
+        const struct grant *grant = &view->grants[i];
+        if (grant->node_no == payer_no && funds_row_is_valid(grant, view->now_s)) {
+            add_to_purse(&purse, &ledger->plan, grant);
         }
     }
-    const struct node *payer = row_get(ledger->set, RECORD_NODE, view->grants[0].node_no);
+    const struct node *payer = row_get(ledger->set, RECORD_NODE, payer_no);
     if (payer == NULL || purse.endless) {
         return;
     }
@@ -402,6 +399,33 @@ static void look_at_grants(struct ledger *ledger)
     judge(ledger, &judged);
 }
 
+/* A transfer has two payers in the view, and so may a refund after the funding has changed. */
+static void look_at_grants(struct ledger *ledger)
+{
+    const struct view *view = &ledger->view;
+    if (ledger->plan.entry_count == 0) {
+        return;
+    }
+    for (int32_t i = 0; i < view->grant_count; i++) {
+        bool is_seen = false;
+        for (int32_t j = 0; j < i; j++) {
+            is_seen = is_seen || view->grants[j].node_no == view->grants[i].node_no;
+        }
+        if (!is_seen) {
+            look_at_purse(ledger, view->grants[i].node_no);
+        }
+    }
+}
+
+void alerts_look_at_money(struct ledger *ledger)
+{
+    alerts_load(ledger);
+    if (hears_root(ledger, ledger->subject.root_no,
+                   INT64_C(1) << ALERT_GRANT | INT64_C(1) << ALERT_OVERDRAWN)) {
+        look_at_grants(ledger);
+    }
+}
+
 void alerts_look(struct ledger *ledger)
 {
     alerts_load(ledger);
@@ -409,7 +433,5 @@ void alerts_look(struct ledger *ledger)
     if (hears_root(ledger, root_no, INT64_C(1) << ALERT_CAP)) {
         look_at_caps(ledger);
     }
-    if (hears_root(ledger, root_no, INT64_C(1) << ALERT_GRANT | INT64_C(1) << ALERT_OVERDRAWN)) {
-        look_at_grants(ledger);
-    }
+    alerts_look_at_money(ledger);
 }

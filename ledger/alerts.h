@@ -14,6 +14,9 @@
 /** The plan has been applied: compare the caps of the path and the payer's grants before and after. */
 void alerts_look(struct ledger *ledger);
 
+/** The same after a grant, transfer, withdrawal or a grant's end, which have no path: the grants alone. */
+void alerts_look_at_money(struct ledger *ledger);
+
 /** The same, for nothing where no webhook exists: the one that the fast path calls. */
 static inline void alerts_after_plan(struct ledger *ledger)
 {
@@ -22,7 +25,7 @@ static inline void alerts_after_plan(struct ledger *ledger)
     }
 }
 
-/** A cap was set: judge it as it stands. @committed: used and frozen, in its unit. */
+/** A cap was set: judge it as it stands. @effect: what it holds back, in its unit. */
 void alerts_cap_set(struct ledger *ledger,
                     const struct node *node,
                     const struct cap *cap,

@@ -288,4 +288,5 @@ void apply_money(struct ledger *ledger)
 {
     store_grants(ledger);
     store_entries(ledger);
+    alerts_look_at_money(ledger);
 }

@@ -221,6 +221,16 @@ class Alerts(w.Case):
         kinds = sorted(m["type"] for m in self.told(3))
         self.assertEqual(kinds, ["corehour.grant_threshold", "corehour.grant_threshold", "corehour.overdrawn"])
 
+    def test_a_transfer_is_told_by_what_it_leaves_the_giver(self):
+        self.make(grant="10")
+        below = f"{self.name}-below"
+        self.ok("PUT", f"/organizations/{below}", {"parent": self.root, "funding": "self"})
+        self.hook(types=["grant_threshold"])
+        self.freeze("a")
+        self.ok("POST", "/transfers", {"id": f"{self.name}-t1", "from": self.root, "to": below, "core_hours": "8"})
+        data = self.told(1)[0]["data"]
+        self.assertEqual((data["node"], data["threshold_percent"], data["granted_mcs"]), (self.root, 50, 2 * HOUR))
+
     def test_a_grant_that_ends_soon_is_told_once(self):
         self.make(grant=None)
         self.hook(types=["grant_ending"], grant_days=7)

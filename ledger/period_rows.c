@@ -1,6 +1,5 @@
 /*
- * A month as it stands: its usage in canonical form, its row, what is still open, the statement of a
- * payer (SPEC 8.2, 8.3). For readers; see ledger.h.
+ * A month as it stands: its usage in canonical form, and its row (SPEC 8.2). For readers; see ledger.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +8,6 @@
 
 #include "ledger/base/amount.h"
 #include "ledger/base/buffer.h"
-#include "ledger/core/flow.h"
 #include "ledger/core/rate.h"
 #include "ledger/map.h"
 #include "ledger/reader.h"

@@ -254,13 +254,17 @@ static struct group_key key_of(const struct report *report,
     return key;
 }
 
-static bool add_to_group(struct report *report, struct group *group, const struct usage *usage)
+static bool add_to_group(struct report *report,
+                         struct group *group,
+                         const struct usage *usage,
+                         int64_t cost_micro)
 {
     bool fits = i64_add(group->used_mcs, usage->used_mcs, &group->used_mcs) &&
                 i64_add(group->mgs, usage->mgs, &group->mgs) &&
                 i64_add(group->waived_mcs, usage->waived_mcs, &group->waived_mcs) &&
                 i64_add(group->runs, usage->runs, &group->runs) &&
-                i64_add(group->unfrozen_mcs, usage->unfrozen_mcs, &group->unfrozen_mcs);
+                i64_add(group->unfrozen_mcs, usage->unfrozen_mcs, &group->unfrozen_mcs) &&
+                i64_add(group->cost_micro, cost_micro, &group->cost_micro);
     return fits ? true
                 : fail(report, error_set(report->err, ERR_INTERNAL,
                                          "a sum of the report leaves what can be counted"));
@@ -298,13 +302,9 @@ static bool add_usage(void *context, const void *record)
     }
     struct group_key key = key_of(report, usage, texts);
     struct group *group = group_of(report, &key);
-    if (group == NULL || !add_to_group(report, group, usage)) {
-        return false;
-    }
-    if (texts->price_micro >= 0) {
-        group->cost_micro += rate_cost_micro(usage->used_mcs, texts->price_micro);
-    }
-    return true;
+    const int64_t cost_micro =
+        texts->price_micro >= 0 ? rate_cost_micro(usage->used_mcs, texts->price_micro) : 0;
+    return group != NULL && add_to_group(report, group, usage, cost_micro);
 }
 
 /* ---- output */

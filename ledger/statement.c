@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ledger/core/flow.h"
+#include "ledger/names.h"
 #include "ledger/reader.h"
 #include "ledger/zones.h"
 
@@ -203,11 +204,7 @@ static bool keep_serving(void *context, const void *record)
 {
     struct serving *serving = context;
     const struct cluster *cluster = record;
-    bool serves = cluster->root_count == 0;
-    for (int32_t i = 0; i < cluster->root_count; i++) {
-        serves = serves || cluster->roots[i].root_no == serving->root_no;
-    }
-    if (serves) {
+    if (cluster_serves(cluster, serving->root_no)) {
         serving->nos[serving->count++] = cluster->cluster_no;
     }
     return serving->count < ARRAY_LEN(serving->nos);

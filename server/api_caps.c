@@ -1,5 +1,5 @@
 /*
- * PUT /v1/caps: many caps at once, all or nothing, as CSV or as a JSON array (SPEC 4.1).
+ * PUT /v1/caps: many caps at once, all or nothing, as CSV or as a JSON array (SPEC 4.5).
  *
  * Every row is a command of its own within one atomic work, so that each sees those before it. Rows are decoded
  * and answered on the bulk thread. A wrong row is told by its line and column; then nothing is changed.

@@ -542,7 +542,7 @@ void api_refund_many(struct request *request)
     struct error err;
     request->is_pending = true;
     (void)request_actor(request); /* fills in the address, which only this thread knows */
-    if (request_read(request, read_refunds, &err) != ERR_OK) {
+    if (request_read_long(request, read_refunds, &err) != ERR_OK) {
         request->is_pending = false;
         request_refuse(request, &err);
     }

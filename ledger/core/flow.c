@@ -57,23 +57,6 @@ bool flow_add_entry(struct payer_flow *flow, const struct entry *entry, bool to)
     return line == NULL || i64_add(*line, sign * entry->amount_mcs, line);
 }
 
-bool flow_add(struct payer_flow *flow, const struct payer_flow *more)
-{
-    struct payer_flow sum;
-    if (!i64_add(flow->granted_mcs, more->granted_mcs, &sum.granted_mcs) ||
-        !i64_add(flow->in_mcs, more->in_mcs, &sum.in_mcs) ||
-        !i64_add(flow->out_mcs, more->out_mcs, &sum.out_mcs) ||
-        !i64_add(flow->withdrawn_mcs, more->withdrawn_mcs, &sum.withdrawn_mcs) ||
-        !i64_add(flow->used_mcs, more->used_mcs, &sum.used_mcs) ||
-        !i64_add(flow->refunded_mcs, more->refunded_mcs, &sum.refunded_mcs) ||
-        !i64_add(flow->corrected_mcs, more->corrected_mcs, &sum.corrected_mcs) ||
-        !i64_add(flow->expired_mcs, more->expired_mcs, &sum.expired_mcs)) {
-        return false;
-    }
-    *flow = sum;
-    return true;
-}
-
 int64_t flow_net_mcs(const struct payer_flow *flow)
 {
     __int128 net_mcs = (__int128)flow->granted_mcs + flow->in_mcs - flow->out_mcs -

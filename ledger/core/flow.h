@@ -21,9 +21,6 @@ bool flow_is_moved(const struct entry *entry);
  */
 MUST_USE bool flow_add_entry(struct payer_flow *flow, const struct entry *entry, bool to);
 
-/** The sum of two months. False as above, and @flow is untouched. */
-MUST_USE bool flow_add(struct payer_flow *flow, const struct payer_flow *more);
-
 /** What available and frozen change by: the closing balance less the opening one, mcs. */
 int64_t flow_net_mcs(const struct payer_flow *flow);
 

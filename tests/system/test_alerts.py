@@ -105,6 +105,7 @@ class Alerts(w.Case):
             return [m for m in self.receiver.of(path or f"/{self.name}") if kind in (None, m[1]["type"])]
 
         self.until(lambda: len(found()) >= count)
+        self.pause()
         self.assertEqual(len(found()), count, found())
         return [message[1] for message in found()]
 

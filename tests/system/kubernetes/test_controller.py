@@ -383,7 +383,9 @@ class Controller(unittest.TestCase):
             for i in range(5000)
         ]
         for part in (lines[:2500], lines[2500:]):
-            self.lab.daemon.call("POST", "/v1/batch", b"\n".join(l.json.dumps(x).encode() for x in part), timeout_s=60)
+            body = b"\n".join(l.json.dumps(x).encode() for x in part)
+            answers = self.lab.daemon.call("POST", "/v1/batch", body, timeout_s=60).body.splitlines()
+            self.assertEqual({l.json.loads(line)["status"] for line in answers}, {201})
         began = time.monotonic()
         agent = self.lab.agent()
         agent.settle_down(events=5000)
@@ -392,8 +394,11 @@ class Controller(unittest.TestCase):
         began = time.monotonic()
         agent.settle_down(lists=2, events=10000)
         again = time.monotonic() - began
-        running = self.lab.daemon.call("GET", f"/v1/holds?cluster={self.lab.cluster}&state=running&page_size=1000").json
-        self.assertEqual(len(running["items"]), 1000)
+        path, running, token = f"/v1/holds?cluster={self.lab.cluster}&state=running&page_size=1000", 0, ""
+        while token is not None:
+            page = self.lab.daemon.call("GET", path + (f"&page_token={token}" if token else "")).json
+            running, token = running + len(page["items"]), page["next_page_token"]
+        self.assertEqual(running, 5000)
         memory = agent.memory_kib()
         print(f"# 5000 pods: first {first:.2f} s, again {again:.2f} s, {memory / 1024:.0f} MiB")
         with open(AGENT, "rb") as program:

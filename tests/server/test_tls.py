@@ -35,12 +35,12 @@ def make_certificate(folder, name, key="rsa:2048"):
 class Client:
     """One TLS connection that asks and reads answers."""
 
-    def __init__(self, port, cert, **versions):
+    def __init__(self, port, cert, source="127.0.0.1", **versions):
         context = ssl.create_default_context(cafile=str(cert))
         for name, value in versions.items():
             setattr(context, name, value)
             context.set_ciphers("DEFAULT:@SECLEVEL=0")  # else the client itself has no cipher for what is old
-        self.socket = context.wrap_socket(socket.create_connection(("127.0.0.1", port), 10), server_hostname="localhost")
+        self.socket = context.wrap_socket(socket.create_connection(("127.0.0.1", port), 10, (source, 0)), server_hostname="localhost")
 
     def get(self, path="/healthz", token="", body=None, method="GET"):
         data = json.dumps(body).encode() if body is not None else b""
@@ -215,7 +215,7 @@ class Proxy(unittest.TestCase):
                 self.assertEqual(status, 201)
                 self.assertEqual(client.get("/v1/clusters/none/feed?wait_s=1", daemon.token)[0], 404)
                 client.close()
-                self.assertEqual(daemon.ok("GET", "/v1/audit?root=acme").json["items"][-1]["address"], "127.0.0.1")
+                self.assertEqual(daemon.ok("GET", "/v1/audit?root=acme").json["items"][-1]["address"], "127.0.0.2")
             finally:
                 nginx.kill()
                 nginx.wait()
@@ -224,7 +224,7 @@ class Proxy(unittest.TestCase):
         deadline = time.monotonic() + 20
         while True:
             try:
-                return Client(port, cert)
+                return Client(port, cert, source="127.0.0.2")
             except ConnectionRefusedError:
                 self.assertLess(time.monotonic(), deadline)
                 time.sleep(0.05)

@@ -5,25 +5,9 @@
 #include <string.h>
 
 #include "clients/cli/commands.h"
+#include "clients/cli/fields.h"
 #include "clients/cli/text.h"
 #include "clients/units.h"
-
-const struct cli_field args_globals[] = {
-    {"json", CLI_FLAG, NULL, NULL, "print the daemon's answer as it is, for programs", NULL},
-    {"dry-run", CLI_FLAG, NULL, NULL, "ask for the same answer with nothing written", NULL},
-    {"body", CLI_TEXT, NULL, "FILE", "begin the request's body with this JSON file (- is stdin)",
-     NULL},
-    {"url", CLI_TEXT, NULL, "URL", "the daemon's address, over COREHOUR_URL and the config file",
-     NULL},
-    {"lang", CLI_TEXT, NULL, "en|zh", "language of the answers, over LC_ALL, LC_MESSAGES and LANG",
-     NULL},
-    {"deadline", CLI_DURATION, NULL, NULL, "give up after this long, retries included (default 30)",
-     NULL},
-    {"trace", CLI_FLAG, NULL, NULL, "print each request and answer to stderr", NULL},
-    {"help", CLI_FLAG, NULL, NULL, "what the command does, its options and an example", NULL},
-    {"version", CLI_FLAG, NULL, NULL, "print the version", NULL},
-    {0},
-};
 
 size_t cli_fields_count(const struct cli_field *fields)
 {
@@ -75,9 +59,10 @@ const struct cli_command *args_command_find(const char *first, const char *secon
     char name[64];
     snprintf(name, sizeof name, second == NULL ? "%.30s%.0s" : "%.30s %.30s", first,
              second == NULL ? "" : second);
-    for (size_t i = 0; i < commands_count; i++) {
-        if (strcmp(commands[i].name, name) == 0) {
-            return &commands[i];
+    const struct cli_command *command;
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        if (strcmp(command->name, name) == 0) {
+            return command;
         }
     }
     return NULL;
@@ -129,8 +114,9 @@ static bool command_unknown(const struct cli *cli, const char *first, const char
     size_t best = 3;
     size_t same = 0;
     fprintf(cli->err, tr("corehour: there is no command \"%s\""), first);
-    for (size_t i = 0; i < commands_count; i++) {
-        const char *name = commands[i].name;
+    const struct cli_command *command;
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        const char *name = command->name;
         size_t length = strlen(first);
         if (strncmp(name, first, length) == 0 && name[length] == ' ') {
             fprintf(cli->err, "%s %s", same++ == 0 ? tr(" alone; there are:") : ",", name);
@@ -151,7 +137,7 @@ static bool option_unknown(const struct cli *cli, const char *name)
 {
     const char *nearest = NULL;
     size_t best = 3;
-    const struct cli_field *field = args_globals;
+    const struct cli_field *field = fields_globals;
     for (; field->name != NULL; field++) {
         nearer_take(name, field->name, &nearest, &best);
     }
@@ -196,7 +182,7 @@ static bool global_set(struct cli *cli, const char *name, const char *value)
 
 static const struct cli_field *global_find(const char *name, size_t length)
 {
-    for (const struct cli_field *field = args_globals; field->name != NULL; field++) {
+    for (const struct cli_field *field = fields_globals; field->name != NULL; field++) {
         if (strlen(field->name) == length && strncmp(field->name, name, length) == 0) {
             return field;
         }

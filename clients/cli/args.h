@@ -4,9 +4,6 @@
 
 #include "clients/cli/cli.h"
 
-/* Options that every command takes, in the order of the help. Ends with a nameless row. */
-extern const struct cli_field args_globals[];
-
 /* What the globals say that is needed before a command runs. */
 struct args_early {
     const char *language; /* --lang, or NULL */

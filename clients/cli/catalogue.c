@@ -2,8 +2,12 @@
 #include "clients/cli/catalogue.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 
-const struct catalogue_entry catalogue_zh[] = {
+#include "clients/cli/commands/areas.h"
+#include "clients/cli/fields.h"
+
+static const struct catalogue_entry programs_chinese[] = {
     /* titles of fields and columns */
     {"account", "账户"},
     {"allocated", "实际分配"},
@@ -319,7 +323,25 @@ const struct catalogue_entry catalogue_zh[] = {
     {"the request is too long", "请求过长"},
     {"%s: %s", "%s：%s"},
 
+    /* many caps, many refunds */
+    {"%s: cannot be read, or is larger than 16 MiB", "%s：无法读取，或大于 16 MiB"},
+    {"line %ld", "第 %ld 行"},
+    {"%ld runs, would return ", "%ld 次运行，将退还 "},
+    {"%ld runs, returned ", "%ld 次运行，已退还 "},
+    {"%ld refunds, %ld of them before, %ld with nothing left\n",
+     "%ld 笔退款，其中 %ld 笔为此前完成，%ld 次已无可退\n"},
+    {"%ld waiting holds would start\n", "%ld 个等待的冻结将开始\n"},
+    {"%ld waiting holds start\n", "%ld 个等待的冻结开始\n"},
+
     /* help */
+    {"first steps", "入门"},
+    {"who and where", "人员与位置"},
+    {"core-hours and caps", "核时与上限"},
+    {"the life of a hold", "冻结单的一生"},
+    {"charges and refunds", "扣费与退款"},
+    {"looking", "查看"},
+    {"alerts", "告警"},
+    {"many at once", "批量"},
     {"usage:", "用法："},
     {"options:", "选项："},
     {"example:", "示例："},
@@ -346,6 +368,10 @@ const struct catalogue_entry catalogue_zh[] = {
     {"corehour: no token from %s: %s\n", "corehour：无法从 %s 取得令牌：%s\n"},
     {"name a node: a project, an organization, or PROJECT/USER",
      "请指定节点：项目、组织或 项目/用户"},
+    {0},
 };
 
-const size_t catalogue_zh_count = sizeof catalogue_zh / sizeof catalogue_zh[0];
+const struct catalogue_entry *const catalogues[] = {
+    programs_chinese, fields_chinese,  start_chinese,  tree_chinese, money_chinese, jobs_chinese,
+    charges_chinese,  looking_chinese, alerts_chinese, bulk_chinese, NULL,
+};

@@ -1,19 +1,16 @@
-/* The Chinese words of the command line: two tables, data only. */
+/*
+ * The Chinese words of the command line. catalogue.c has what programs say and the titles of fields; the texts of a command's
+ * help stand in the command's own file (commands/). Data only.
+ */
 #ifndef COREHOUR_CLIENTS_CLI_CATALOGUE_H
 #define COREHOUR_CLIENTS_CLI_CATALOGUE_H
-
-#include <stddef.h>
 
 struct catalogue_entry {
     const char *english; /* as it stands in tr("...") or as a field's title */
     const char *chinese; /* with the same conversions in the same order */
 };
 
-extern const struct catalogue_entry catalogue_zh[];
-extern const size_t catalogue_zh_count;
-
-/* The same for the help of commands and options. */
-extern const struct catalogue_entry catalogue_help_zh[];
-extern const size_t catalogue_help_zh_count;
+/* All tables, each ending with a row without English; NULL after the last. No English text stands in two rows. */
+extern const struct catalogue_entry *const catalogues[];
 
 #endif

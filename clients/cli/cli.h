@@ -1,5 +1,5 @@
 /*
- * The command line's own types: a command is a row of one table (commands.c), an invocation is one struct
+ * The command line's own types: a command is a row of a table (commands/), an invocation is one struct
  * cli. A row says what goes where in the request; a few rows bring a function of their own. Nothing here
  * knows a rule about core-hours: the daemon decides, this shows.
  */
@@ -68,7 +68,6 @@ struct cli;
  */
 struct cli_command {
     const char *name;    /* one or two words */
-    const char *group;   /* the heading that it is listed under */
     const char *summary; /* one line, lower case, no full stop */
     const char *help;    /* a few sentences: what it does and when to use it; may be NULL */
     const char *example; /* lines to type, and what comes back */

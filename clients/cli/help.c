@@ -5,6 +5,7 @@
 
 #include "clients/cli/args.h"
 #include "clients/cli/commands.h"
+#include "clients/cli/fields.h"
 #include "clients/cli/kinds.h"
 #include "clients/cli/request.h"
 #include "clients/cli/run.h"
@@ -115,26 +116,23 @@ void help_command(FILE *out, const struct cli_command *command)
     fprintf(out, "\n%s\n", tr("Options of every command: corehour help"));
 }
 
-static void group_print(FILE *out, const char *group)
+static void area_print(FILE *out, const struct command_area *area)
 {
     struct table table;
     table_init(&table);
     table_column(&table, "", false);
     table_column(&table, "", false);
-    for (size_t i = 0; i < commands_count; i++) {
-        if (strcmp(commands[i].group, group) != 0) {
-            continue;
-        }
+    for (const struct cli_command *command = area->commands; command->name != NULL; command++) {
         char usage[128] = "";
         FILE *text = fmemopen(usage, sizeof usage, "w");
         if (text != NULL) {
-            usage_write(text, &commands[i]);
+            usage_write(text, command);
             fclose(text);
         }
         table_cell(&table, usage);
-        table_cell(&table, tr(commands[i].summary));
+        table_cell(&table, tr(command->summary));
     }
-    fprintf(out, "\n%s\n", tr(group));
+    fprintf(out, "\n%s\n", tr(area->title));
     table_rows_print(&table, out, 2);
     table_fini(&table);
 }
@@ -145,16 +143,14 @@ void help_all(FILE *out)
     fprintf(out, "%s\n",
             tr("The daemon's address and the token: COREHOUR_URL and COREHOUR_TOKEN, or "
                "~/.config/corehour/config."));
-    for (size_t i = 0; i < commands_count; i++) {
-        if (i == 0 || strcmp(commands[i].group, commands[i - 1].group) != 0) {
-            group_print(out, commands[i].group);
-        }
+    for (const struct command_area *area = command_areas; area->title != NULL; area++) {
+        area_print(out, area);
     }
     struct table table;
     table_init(&table);
     table_column(&table, "", false);
     table_column(&table, "", false);
-    options_add(&table, args_globals);
+    options_add(&table, fields_globals);
     fprintf(out, "\n%s\n", tr("options of every command"));
     table_rows_print(&table, out, 2);
     table_fini(&table);
@@ -173,16 +169,17 @@ static void option_print(FILE *out, const struct cli_field *field)
 
 void help_list(FILE *out)
 {
+    const struct cli_command *command;
     const struct cli_field *field;
-    for (size_t i = 0; i < commands_count; i++) {
-        fprintf(out, "%s\t", commands[i].name);
-        for (size_t n = 0; (field = cli_option_at(&commands[i], n)) != NULL; n++) {
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        fprintf(out, "%s\t", command->name);
+        for (size_t n = 0; (field = cli_option_at(command, n)) != NULL; n++) {
             option_print(out, field);
         }
         fputc('\n', out);
     }
     fputc('\t', out);
-    for (field = args_globals; field->name != NULL; field++) {
+    for (field = fields_globals; field->name != NULL; field++) {
         option_print(out, field);
     }
     fputc('\n', out);
@@ -193,13 +190,14 @@ static bool help_family(FILE *out, const char *first)
 {
     size_t length = strlen(first);
     bool any = false;
-    for (size_t i = 0; i < commands_count; i++) {
-        if (strncmp(commands[i].name, first, length) != 0 || commands[i].name[length] != ' ') {
+    const struct cli_command *command;
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        if (strncmp(command->name, first, length) != 0 || command->name[length] != ' ') {
             continue;
         }
         fprintf(out, "corehour ");
-        usage_write(out, &commands[i]);
-        fprintf(out, "\n    %s\n", tr(commands[i].summary));
+        usage_write(out, command);
+        fprintf(out, "\n    %s\n", tr(command->summary));
         any = true;
     }
     return any;

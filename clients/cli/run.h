@@ -1,4 +1,4 @@
-/* Commands that a row alone cannot say. Each is the `run` of rows in commands.c. */
+/* Commands that a row alone cannot say. Each is the `run` of rows in commands/. */
 #ifndef COREHOUR_CLIENTS_CLI_RUN_H
 #define COREHOUR_CLIENTS_CLI_RUN_H
 

@@ -35,13 +35,13 @@ const char *text_language_name(void)
     return current == TEXT_CHINESE ? "zh" : "en";
 }
 
-static const char *catalogue_find(const struct catalogue_entry *entries,
-                                  size_t count,
-                                  const char *english)
+static const char *chinese_find(const char *english)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(entries[i].english, english) == 0) {
-            return entries[i].chinese;
+    for (const struct catalogue_entry *const *table = catalogues; *table != NULL; table++) {
+        for (const struct catalogue_entry *entry = *table; entry->english != NULL; entry++) {
+            if (strcmp(entry->english, english) == 0) {
+                return entry->chinese;
+            }
         }
     }
     return NULL;
@@ -49,13 +49,7 @@ static const char *catalogue_find(const struct catalogue_entry *entries,
 
 const char *tr(const char *english)
 {
-    if (current == TEXT_ENGLISH) {
-        return english;
-    }
-    const char *chinese = catalogue_find(catalogue_zh, catalogue_zh_count, english);
-    if (chinese == NULL) {
-        chinese = catalogue_find(catalogue_help_zh, catalogue_help_zh_count, english);
-    }
+    const char *chinese = current == TEXT_CHINESE ? chinese_find(english) : NULL;
     return chinese != NULL ? chinese : english;
 }
 

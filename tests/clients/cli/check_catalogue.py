@@ -10,7 +10,7 @@ import sys
 LITERAL = r'"(?:[^"\\]|\\.)*"'
 TEXT = rf"((?:{LITERAL}|PRId64|\s)+)"
 CONVERSION = re.compile(r"%(?:%|[-0-9.*]*(?:\w*?)[sduzxc])")
-CATALOGUES = ("catalogue.c", "catalogue_help.c")
+CATALOGUE = re.compile(r"^(?:static )?const struct catalogue_entry \w+_chinese\[\] = \{$(.*?)^\};$", re.DOTALL | re.MULTILINE)
 # What the daemon names in an answer and no schema lists.
 FROM_DAEMON = {"funds"}
 
@@ -21,13 +21,20 @@ def joined(tokens):
     return "".join("ld" if part == "PRId64" else part[1:-1] for part in parts)
 
 
+def sources(top):
+    return sorted((top / "clients/cli").rglob("*.c"))
+
+
+def without_catalogue(path):
+    """A file's text but for its Chinese."""
+    return CATALOGUE.sub("", path.read_text(encoding="utf-8"))
+
+
 def shown_texts(top):
     """Literals given to tr(), and those of the tables that are given to it."""
     texts = {}
-    for path in sorted((top / "clients/cli").glob("*.c")):
-        if path.name in CATALOGUES:
-            continue
-        source = path.read_text(encoding="utf-8")
+    for path in sources(top):
+        source = without_catalogue(path)
         found = re.findall(rf"\btr\(\s*{TEXT}\)", source)
         if path.name == "refusal.c":
             for table in re.findall(r"\} (?:advices|silences)\[\] = \{(.*?)\n\};", source, re.DOTALL):
@@ -35,9 +42,10 @@ def shown_texts(top):
         if path.name == "kinds.c":
             found += re.findall(rf"_convert,\s*(?:NULL|{LITERAL}),\s*{TEXT}\}}", source)
         found += re.findall(rf"\{{{TEXT}, (?:true|false)\}}", source)
-        if path.name in ("commands.c", "fields.c", "args.c"):
-            found += re.findall(rf"\.(?:summary|help) =\s*{TEXT},", source)
-            found += re.findall(rf"^#define [A-Z]+ +{TEXT}$", source, re.MULTILINE)
+        if path.name == "commands.c":
+            found += re.findall(rf"\{{{TEXT}, \w+_commands\}}", source)
+        if path.name == "fields.c" or path.parent.name == "commands":
+            found += re.findall(rf"\.(?:summary|help) =\s*{TEXT}[,}}]", source)
             value = rf"(?:NULL|{LITERAL})"
             found += re.findall(rf"\{{{LITERAL},\s*CLI_\w+,\s*{value},\s*{value},\s*{TEXT},\s*(?:\w+|{LITERAL})\}}", source)
         for tokens in found:
@@ -48,17 +56,15 @@ def shown_texts(top):
 
 
 def entries(top):
-    source = "".join((top / "clients/cli" / name).read_text(encoding="utf-8") for name in CATALOGUES)
+    source = "".join(table for path in sources(top) for table in CATALOGUE.findall(path.read_text(encoding="utf-8")))
     return [(joined(a), joined(b)) for a, b in re.findall(rf"\{{{TEXT},\s*{TEXT}\}}", source)]
 
 
 def field_titles(top):
     """Titles as show_title makes them, from every field name and value of the API and of columns."""
     names = set()
-    sources = [top / "schema/api/openapi.json", *sorted((top / "clients/cli").glob("*.c"))]
-    for path in sources:
-        if path.name not in CATALOGUES:
-            names |= set(re.findall(r'"([A-Za-z_ -]+)"', path.read_text(encoding="utf-8")))
+    for path in (top / "schema/api/openapi.json", *sources(top)):
+        names |= set(re.findall(r'"([A-Za-z_ -]+)"', without_catalogue(path)))
     titles = set(names)
     for name in names:
         title = re.sub(r"(_mcs|_mcores|_mgpus|_mib|_s|_core_hours|_at)$", "", name)

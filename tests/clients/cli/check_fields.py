@@ -46,7 +46,8 @@ def wanted(operation, components):
 
 def main(top):
     document = json.loads((top / "schema/api/openapi.json").read_text(encoding="utf-8"))
-    source = (top / "clients/cli/fields.c").read_text(encoding="utf-8")
+    files = [top / "clients/cli/fields.c", *sorted((top / "clients/cli/commands").glob("*.c"))]
+    source = "".join(path.read_text(encoding="utf-8") for path in files)
     fields = re.findall(r'CLI_\w+,\s*"([a-z_.]+)"', source) + re.findall(r'\.field = "([a-z_.]+)"', source)
     given = {field.partition(".")[0] for field in fields} | OTHERWISE
     faults = []

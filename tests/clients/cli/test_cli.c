@@ -326,23 +326,43 @@ Test(cli, without_an_address_it_says_how_to_give_one)
 
 Test(cli, every_command_explains_itself_with_an_example_that_parses)
 {
-    for (size_t i = 0; i < commands_count; i++) {
+    const struct cli_command *command;
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
         char line[64];
-        snprintf(line, sizeof line, "help %s", commands[i].name);
+        snprintf(line, sizeof line, "help %s", command->name);
         struct run run = run_line(line, NULL);
         cr_expect_eq(run.exit, CLI_DONE);
-        cr_expect_neq(strstr(run.out, commands[i].summary), NULL, "%s", run.out);
+        cr_expect_neq(strstr(run.out, command->summary), NULL, "%s", run.out);
         cr_expect_neq(strstr(run.out, "example:"), NULL, "%s", run.out);
         run_fini(&run);
         char prefix[64];
-        snprintf(prefix, sizeof prefix, "corehour %s", commands[i].name);
-        cr_expect_neq(strstr(commands[i].example, prefix), NULL, "%s", commands[i].name);
-        cr_expect_neq(commands[i].run, NULL);
+        snprintf(prefix, sizeof prefix, "corehour %s", command->name);
+        cr_expect_neq(strstr(command->example, prefix), NULL, "%s", command->name);
+        cr_expect_neq(command->run, NULL);
         size_t options = 0;
         for (size_t group = 0; group < CLI_GROUPS_MAX; group++)
-            options += cli_fields_count(commands[i].options[group]);
-        cr_expect_leq(options, CLI_OPTIONS_MAX, "%s", commands[i].name);
+            options += cli_fields_count(command->options[group]);
+        cr_expect_leq(options, CLI_OPTIONS_MAX, "%s", command->name);
     }
+}
+
+Test(cli, the_help_has_each_heading_once_and_each_command_below_one)
+{
+    struct run run = run_line("help", NULL);
+    cr_expect_eq(run.exit, CLI_DONE);
+    for (const struct command_area *area = command_areas; area->title != NULL; area++) {
+        char heading[64];
+        snprintf(heading, sizeof heading, "\n\n%s\n", area->title);
+        const char *first = strstr(run.out, heading);
+        cr_assert_neq(first, NULL, "%s", heading);
+        cr_expect_eq(strstr(first + 1, heading), NULL, "twice: %s", heading);
+    }
+    const struct cli_command *command;
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        const char *first = strstr(run.out, command->summary);
+        cr_assert_neq(first, NULL, "%s", command->name);
+    }
+    run_fini(&run);
 }
 
 Test(cli, a_group_of_commands_is_explained_by_its_first_word)

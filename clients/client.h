@@ -43,13 +43,13 @@ struct corehour_client;
 struct corehour_options {
     const char
         *url; /* "http://127.0.0.1:8765" or https; a path in front of /v1 is kept. Required */
-    const char *token;    /* bearer token, or NULL to send none */
-    const char *language; /* Accept-Language, "zh" or "en"; NULL: not sent */
-    const char *ca_file;  /* PEM file of the CAs to trust; NULL: the system's */
-    const char *agent;    /* User-Agent; NULL: "libcorehour/<version>" */
-    const char
-        *address; /* numeric address to connect to instead of looking the URL's host up, which
-                                stays the name in Host and in the certificate; NULL: look it up */
+    const char *token;       /* bearer token, or NULL to send none */
+    const char *language;    /* Accept-Language, "zh" or "en"; NULL: not sent */
+    const char *ca_file;     /* PEM file of the CAs to trust; NULL: the system's */
+    const char *agent;       /* User-Agent; NULL: "libcorehour/<version>" */
+    const char *address;     /* numeric addresses with commas between, to connect to the first of
+                             them that answers instead of looking the URL's host up, which stays the
+                             name in Host and in the certificate; NULL: look it up */
     int64_t deadline_ms;     /* a whole call with all its tries: 1 to 3 600 000; default 30 000 */
     int64_t try_ms;          /* one try, cut to what is left of the deadline; default 10 000 */
     int64_t connect_ms;      /* making a connection, within a try; default 2 000 */

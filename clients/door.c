@@ -13,9 +13,28 @@
 
 #include "clients/credential.h"
 
-enum { PATIENCE_S = 5, ANSWER_BYTES = 16384 };
+enum { PATIENCE_S = 5, ANSWER_BYTES = 16384, HOST_BYTES = 256 };
 
 static const char greeting[] = "corehour-door 1 ";
+
+/* Connects within PATIENCE_S, and gives what is sent and received as long. Returns the socket, or -1 with errno. */
+static int socket_connect(const struct sockaddr *address, socklen_t bytes)
+{
+    const struct timeval patience = {.tv_sec = PATIENCE_S};
+    const int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        return -1;
+    }
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience); /* connect()'s too */
+    if (connect(fd, address, bytes) == 0) {
+        return fd;
+    }
+    const int error = errno == EINPROGRESS ? ETIMEDOUT : errno;
+    (void)close(fd);
+    errno = error;
+    return -1;
+}
 
 static int unix_connect(const char *path)
 {
@@ -25,50 +44,74 @@ static int unix_connect(const char *path)
         return -1;
     }
     (void)snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
-        const int error = errno;
-        (void)close(fd);
-        errno = error;
-        return -1;
-    }
-    return fd;
+    return socket_connect((const struct sockaddr *)&address, sizeof address);
 }
 
-static int tcp_connect(const char *place)
+/* "HOST:PORT" or "[ADDRESS]:PORT". ret_host: HOST_BYTES. Returns the port, within place; NULL when it is neither. */
+static const char *place_split(const char *place, char *ret_host)
 {
-    char host[256];
+    const char *colon = strrchr(place, ':');
+    size_t bytes = colon == NULL ? 0 : (size_t)(colon - place);
+    if (bytes > 2 && place[0] == '[' && place[bytes - 1] == ']') {
+        place++;
+        bytes -= 2;
+    }
+    if (bytes == 0 || bytes >= HOST_BYTES) {
+        return NULL;
+    }
+    memcpy(ret_host, place, bytes);
+    ret_host[bytes] = '\0';
+    return colon + 1;
+}
+
+/* Tries every address that the host has. Returns the socket, or -1 with one line in ret_detail. */
+static int tcp_connect(const char *place, char *ret_detail)
+{
+    char host[HOST_BYTES];
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
-    const char *colon = strrchr(place, ':');
-    if (colon == NULL || colon - place >= (long)sizeof host) {
-        errno = EINVAL;
+    const char *port = place_split(place, host);
+    const int failed = port == NULL ? 0 : getaddrinfo(host, port, &hints, &found);
+    if (port == NULL || failed != 0) {
+        (void)snprintf(ret_detail, DOOR_DETAIL_BYTES, "%.200s: %s", place,
+                       port == NULL ? "no path and no HOST:PORT" : gai_strerror(failed));
         return -1;
     }
-    (void)snprintf(host, sizeof host, "%.*s", (int)(colon - place), place);
-    if (getaddrinfo(host, colon + 1, &hints, &found) != 0) {
-        errno = EADDRNOTAVAIL;
-        return -1;
+    int fd = -1;
+    for (const struct addrinfo *one = found; fd < 0 && one != NULL; one = one->ai_next) {
+        fd = socket_connect(one->ai_addr, one->ai_addrlen);
     }
-    const struct timeval patience = {.tv_sec = PATIENCE_S};
-    int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    if (fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) != 0) {
-        (void)close(fd);
-        fd = -1;
-    }
+    const int error = errno;
     freeaddrinfo(found);
+    if (fd < 0) {
+        (void)snprintf(ret_detail, DOOR_DETAIL_BYTES, "%.200s: %s", place, strerrordesc_np(error));
+    }
     return fd;
 }
 
-/* Sends the credential and reads one line. */
+/* A door that has closed is no answer, and no SIGPIPE. */
+static bool bytes_send(int fd, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        const ssize_t sent = send(fd, bytes, count, MSG_NOSIGNAL);
+        if (sent <= 0) {
+            return false;
+        }
+        bytes += sent;
+        count -= (size_t)sent;
+    }
+    return true;
+}
+
+/* Sends the credential and reads one line. ret_line: ANSWER_BYTES. */
 static bool exchange_line(int fd, const char *credential, char *ret_line)
 {
-    const struct timeval patience = {.tv_sec = PATIENCE_S};
+    char *line = NULL;
     size_t bytes = 0;
-    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    if (dprintf(fd, "%s%s\n", greeting, credential) < 0) {
+    const int line_bytes = asprintf(&line, "%s%s\n", greeting, credential);
+    const bool sent = line_bytes > 0 && bytes_send(fd, line, (size_t)line_bytes);
+    free(line_bytes > 0 ? line : NULL);
+    if (!sent) {
         return false;
     }
     while (bytes < ANSWER_BYTES - 1) {
@@ -136,9 +179,12 @@ bool door_ask(const char *place,
 {
     char line[ANSWER_BYTES];
     char *credential = NULL;
-    const int fd = *place == '/' ? unix_connect(place) : tcp_connect(place);
-    if (fd < 0) {
+    const bool is_path = *place == '/';
+    const int fd = is_path ? unix_connect(place) : tcp_connect(place, ret_detail);
+    if (fd < 0 && is_path) {
         (void)snprintf(ret_detail, DOOR_DETAIL_BYTES, "%.200s: %s", place, strerrordesc_np(errno));
+    }
+    if (fd < 0) {
         return false;
     }
     bool good = credential_create(munge_socket, wanted, (uid_t)-1, &credential, ret_detail);

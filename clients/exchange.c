@@ -211,19 +211,28 @@ static CURLcode handle_setup(struct exchange *exchange, const struct corehour_op
     return code;
 }
 
-/* Every connection goes to this address, and nothing is looked up: "::ADDRESS:" stands for any host and port. */
-static CURLcode address_set(struct exchange *exchange, const char *address)
+/* The URL's host is at these addresses, and nothing is looked up: "HOST:PORT:ADDRESS,ADDRESS", for as long as the handle lives. */
+static CURLcode addresses_set(struct exchange *exchange, const char *addresses)
 {
+    CURLU *url = curl_url();
+    char *host = NULL;
+    char *port = NULL;
     char *line = NULL;
-    const bool bare_v6 = strchr(address, ':') != NULL && address[0] != '[';
-    if (asprintf(&line, bare_v6 ? "::[%s]:" : "::%s:", address) < 0) {
-        return CURLE_OUT_OF_MEMORY;
+    CURLcode code = CURLE_OUT_OF_MEMORY;
+    if (url != NULL && curl_url_set(url, CURLUPART_URL, exchange->base, 0) == CURLUE_OK &&
+        curl_url_get(url, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+        curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+        asprintf(&line, "%s:%s:%s", host, port, addresses) >= 0) {
+        exchange->resolved = curl_slist_append(NULL, line);
+        free(line);
     }
-    exchange->connect_to = curl_slist_append(NULL, line);
-    free(line);
-    return exchange->connect_to == NULL
-               ? CURLE_OUT_OF_MEMORY
-               : curl_easy_setopt(exchange->curl, CURLOPT_CONNECT_TO, exchange->connect_to);
+    if (exchange->resolved != NULL) {
+        code = curl_easy_setopt(exchange->curl, CURLOPT_RESOLVE, exchange->resolved);
+    }
+    curl_free(host);
+    curl_free(port);
+    curl_url_cleanup(url);
+    return code;
 }
 
 /* "name: value" in memory of its own; NULL for a NULL value. False when memory is out. */
@@ -253,7 +262,7 @@ enum corehour_result exchange_init(struct exchange *exchange,
     }
     CURLcode code = handle_setup(exchange, options);
     if (code == CURLE_OK && options->address != NULL) {
-        code = address_set(exchange, options->address);
+        code = addresses_set(exchange, options->address);
     }
     if (code != CURLE_OK) {
         return exchange_error(ret_error, COREHOUR_INVALID, "libcurl cannot be set up: %s",
@@ -270,7 +279,7 @@ enum corehour_result exchange_init(struct exchange *exchange,
 void exchange_fini(struct exchange *exchange)
 {
     curl_easy_cleanup(exchange->curl);
-    curl_slist_free_all(exchange->connect_to);
+    curl_slist_free_all(exchange->resolved);
     free(exchange->base);
     free(exchange->authorization);
     free(exchange->accept_language);
@@ -378,6 +387,8 @@ static CURLcode handle_aim(const struct exchange *exchange,
     curl_easy_setopt(curl, CURLOPT_HEADERDATA, collector);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, prepared->headers);
     curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L); /* forgets the last request's body */
+    /* When a kept connection turns out to be dead, libcurl sends again by itself: not what goes once. */
+    curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, prepared->request->once ? 1L : 0L);
     if (prepared->bytes != NULL) {
         curl_easy_setopt(curl, CURLOPT_POST, 1L);
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)prepared->bytes_count);

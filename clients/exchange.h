@@ -12,12 +12,12 @@
 /* A connection to one daemon and what every request to it carries. */
 struct exchange {
     CURL *curl;
-    char *base;                    /* the URL without a slash at its end */
-    char *authorization;           /* a header line, or NULL */
-    char *accept_language;         /* a header line, or NULL */
-    struct curl_slist *connect_to; /* where every connection goes, or NULL */
-    int64_t connect_ms;            /* at most this for making a connection */
-    size_t answer_bytes_max;       /* at most this kept of an answer */
+    char *base;                  /* the URL without a slash at its end */
+    char *authorization;         /* a header line, or NULL */
+    char *accept_language;       /* a header line, or NULL */
+    struct curl_slist *resolved; /* the host's addresses, or NULL: looked up */
+    int64_t connect_ms;          /* at most this for making a connection */
+    size_t answer_bytes_max;     /* at most this kept of an answer */
     char curl_detail[CURL_ERROR_SIZE];
 };
 

@@ -198,9 +198,12 @@ bool keys_read(const struct key_table *table,
     unsigned number;
     struct key_fault fault = {{0}};
     const bool ok = take_lines(table, file, ret_config, &number, &fault);
-    (void)fclose(file);
+    const bool whole = ferror(file) == 0; /* else what came is not what is in it */
     if (!ok) {
         (void)snprintf(ret_detail, bytes, "%.100s:%u: %s", path, number, fault.text);
+    } else if (!whole) {
+        (void)snprintf(ret_detail, bytes, "%.200s cannot be read: %m", path);
     }
-    return ok;
+    (void)fclose(file);
+    return ok && whole;
 }

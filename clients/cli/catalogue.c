@@ -365,7 +365,7 @@ static const struct catalogue_entry programs_chinese[] = {
      "冻结单过期无人认领，冻结的核时已退回；已扣"},
     {"it would fit now: it is started in a moment", "现在已够：作业即将启动"},
     {"no hold of yours belongs to job %s", "作业 %s 没有属于您的冻结单"},
-    {"corehour: no token from %s: %s\n", "corehour：无法从 %s 取得令牌：%s\n"},
+    {"corehour: no token from %s: ", "corehour：无法从 %s 取得令牌："},
     {"name a node: a project, an organization, or PROJECT/USER",
      "请指定节点：项目、组织或 项目/用户"},
     {0},

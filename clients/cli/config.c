@@ -86,6 +86,32 @@ static bool lines_take(FILE *file,
     return true;
 }
 
+/* Takes an open file's lines, and notes it when it holds a token and others may read it. */
+static bool file_take(FILE *file,
+                      const char *path,
+                      struct config *config,
+                      struct config_error *ret_error)
+{
+    struct stat status;
+    char token[sizeof config->token]; /* of a file before this one */
+    memcpy(token, config->token, sizeof token);
+    config->token[0] = '\0';
+    if (!lines_take(file, path, config, ret_error)) {
+        return false;
+    }
+    if (ferror(file) != 0) {
+        snprintf(ret_error->detail, sizeof ret_error->detail, "%s cannot be read: %s", path,
+                 strerror(errno));
+        return false;
+    }
+    if (config->token[0] == '\0') {
+        memcpy(config->token, token, sizeof token);
+    } else if (fstat(fileno(file), &status) == 0) {
+        config->open_path = (status.st_mode & 077) != 0 ? path : NULL;
+    }
+    return true;
+}
+
 bool config_file_read(const char *path, struct config *config, struct config_error *ret_error)
 {
     FILE *file = fopen(path, "re");
@@ -97,11 +123,7 @@ bool config_file_read(const char *path, struct config *config, struct config_err
                  strerror(errno));
         return false;
     }
-    struct stat status;
-    bool ok = lines_take(file, path, config, ret_error);
-    if (ok && config->token[0] != '\0' && fstat(fileno(file), &status) == 0) {
-        config->is_open_to_others = (status.st_mode & 077) != 0;
-    }
+    const bool ok = file_take(file, path, config, ret_error);
     fclose(file);
     return ok;
 }

@@ -17,7 +17,7 @@ struct config {
     char door[512];         /* where a token is to be had without one (clients/door.h) */
     char munge_socket[512]; /* "": MUNGE's default */
     char path[512];         /* of the file, whether it is there or not */
-    bool is_open_to_others; /* the file holds a token and others may read it */
+    const char *open_path;  /* borrowed: a file that holds a token and others may read; or NULL */
 };
 
 /* One line about a configuration that cannot be used. */

@@ -61,7 +61,7 @@ const struct cli_field fields_attempt_options[] = {
 
 const struct cli_field fields_page_options[] = {
     {"page-size", CLI_COUNT, "page_size", NULL, "how many at once, at most 1000", NULL},
-    {"page-token", CLI_TEXT, "page_token", "TOKEN", "go on behind an earlier page", NULL},
+    {"page-token", CLI_TEXT, NULL, "TOKEN", "go on behind an earlier page", NULL},
     {"all", CLI_FLAG, NULL, NULL, "every page", NULL},
     {0},
 };

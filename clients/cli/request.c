@@ -202,8 +202,9 @@ enum cli_exit request_path_write(struct cli *cli, const char *template, char *pa
         next++;
         template = brace + 3;
     }
-    return corehour_url_append(path, COREHOUR_URL_BYTES, template) == COREHOUR_OK ? CLI_DONE
-                                                                                  : CLI_USAGE;
+    return corehour_url_append(path, COREHOUR_URL_BYTES, template) == COREHOUR_OK
+               ? CLI_DONE
+               : request_fail(cli, CLI_USAGE, "%s", tr("the request is too long"));
 }
 
 /* A value of a query is the JSON value's text. */
@@ -214,12 +215,9 @@ static enum cli_exit query_put(struct cli *cli,
 {
     json_t *value = NULL;
     char number[32];
-    if (field->kind == CLI_LIST) { /* the daemon takes the list as it is written */
-        return corehour_url_query(path, COREHOUR_URL_BYTES, field->field, text) == COREHOUR_OK
-                   ? CLI_DONE
-                   : CLI_USAGE;
-    }
-    if (kind_convert(field->kind, text, cli->now_s, &value) != COREHOUR_OK) {
+    /* The daemon takes a list as it is written. */
+    const enum cli_kind kind = field->kind == CLI_LIST ? CLI_TEXT : field->kind;
+    if (kind_convert(kind, text, cli->now_s, &value) != COREHOUR_OK) {
         return request_fail(cli, CLI_USAGE, tr("%s \"%s\": give %s"), field->name, text,
                             tr(kind_expects(field->kind)));
     }

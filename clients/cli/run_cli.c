@@ -68,7 +68,9 @@ static void door_use(struct cli *cli, struct config *config, struct door_answer 
     }
     wanted_write(cli, wanted, sizeof wanted);
     if (!door_ask(place, wanted, config->munge_socket, door, detail)) {
-        fprintf(cli->err, tr("corehour: no token from %s: %s\n"), place, detail);
+        fprintf(cli->err, tr("corehour: no token from %s: "), place);
+        text_print(cli->err, detail);
+        fputc('\n', cli->err);
         return;
     }
     snprintf(config->token, sizeof config->token, "%.250s", door->token);
@@ -85,9 +87,9 @@ static enum cli_exit command_run(struct cli *cli, struct config *config, struct 
         cli->url = config->url;
     }
     door_use(cli, config, door);
-    if (config->is_open_to_others) {
+    if (config->open_path != NULL) {
         fprintf(cli->err, tr("corehour: others can read the token in %s: chmod 600 it\n"),
-                config->path);
+                config->open_path);
     }
     if (*cli->url == '\0') {
         config_fail(cli, tr("no daemon is named"));

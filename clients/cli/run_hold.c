@@ -170,6 +170,9 @@ static const char *const period_columns[] = {"month", "closed_at", "closed_with"
 static const char *const webhook_columns[] = {"name",       "node",     "url", "types",
                                               "grant_days", "disabled", NULL};
 
+static const char *const unattributed_columns[] = {
+    "id", "account", "user", "resources", "started_at", "ended_at", "used_mcs", NULL};
+
 static const char *const delivery_columns[] = {
     "id", "type", "state", "tries", "status", "error", "created_at", "next_try_at", NULL};
 
@@ -187,6 +190,7 @@ static const struct list {
     {"usage", "rows", NULL},
     {"report", "rows", NULL},
     {"periods", "items", period_columns},
+    {"unattributed list", "items", unattributed_columns},
 };
 
 static void page_show(struct cli *cli, const json_t *body)
@@ -244,7 +248,13 @@ enum cli_exit run_list(struct cli *cli)
 {
     char path[COREHOUR_URL_BYTES];
     char next[1024] = "";
-    bool all = has_pages(cli) && cli_value(cli, "all") != NULL;
+    bool pages = has_pages(cli);
+    bool all = pages && cli_value(cli, "all") != NULL;
+    const char *first = pages ? cli_value(cli, "page-token") : NULL;
+    if (first != NULL && strlen(first) >= sizeof next) {
+        return request_fail(cli, CLI_USAGE, "%s", tr("the page token is too long"));
+    }
+    snprintf(next, sizeof next, "%s", first == NULL ? "" : first);
     enum cli_exit exit = request_path_write(cli, cli->command->path, path);
     if (exit == CLI_DONE) {
         exit = request_query_append(cli, path);

@@ -33,7 +33,7 @@ static enum cli_exit change_send(struct cli *cli,
                                  const char *path,
                                  const json_t *body)
 {
-    char etag[sizeof((struct corehour_answer *)0)->etag];
+    char etag[sizeof((struct corehour_answer *)0)->etag] = "";
     struct corehour_answer answer;
     enum cli_exit exit = etag_read(cli, path, etag);
     if (exit != CLI_DONE) {

@@ -256,7 +256,8 @@ enum cli_exit run_journal(struct cli *cli)
     struct corehour_request request = {.method = "GET",
                                        .path = path,
                                        .try_ms = part_deadline_ms,
-                                       .deadline_ms = part_deadline_ms,
+                                       .deadline_ms = cli->deadline_ms > 0 ? cli->deadline_ms
+                                                                           : part_deadline_ms,
                                        .sink = lines_feed,
                                        .sink_arg = &lines};
     exit = request_send(cli, &request, &answer);

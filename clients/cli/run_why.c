@@ -98,10 +98,12 @@ static enum cli_exit path_write(struct cli *cli, char *path)
     char job[64];
     (void)snprintf(job, sizeof job, "%.*s", (int)strcspn(cli->args[0], "_"), cli->args[0]);
     (void)snprintf(path, COREHOUR_URL_BYTES, "/v1/holds");
+    const bool is_own = cli->door != NULL && cli_value(cli, "cluster") == NULL;
     const bool good = corehour_url_query(path, COREHOUR_URL_BYTES, "job_id", job) == COREHOUR_OK &&
-                      (cli->door == NULL || corehour_url_query(path, COREHOUR_URL_BYTES, "cluster",
-                                                               cli->door->cluster) == COREHOUR_OK);
-    return good ? request_query_append(cli, path) : CLI_USAGE;
+                      (!is_own || corehour_url_query(path, COREHOUR_URL_BYTES, "cluster",
+                                                     cli->door->cluster) == COREHOUR_OK);
+    return good ? request_query_append(cli, path)
+                : request_fail(cli, CLI_USAGE, "%s", tr("the request is too long"));
 }
 
 enum cli_exit run_why(struct cli *cli)

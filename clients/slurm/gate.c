@@ -64,29 +64,42 @@ static bool host_of(const char *url, char *ret_host, size_t size_bytes)
     return inet_pton(AF_INET, ret_host, &numeric) != 1;
 }
 
-static bool address_find(const char *url,
-                         char *ret_address,
-                         size_t size_bytes,
-                         struct slurm_config_error *ret_error)
+/* Adds a numeric address to a list with commas, when there is room. */
+static void address_add(const struct addrinfo *info, char *addresses, size_t size_bytes)
+{
+    char address[64];
+    const size_t at = strlen(addresses);
+    if (getnameinfo(info->ai_addr, info->ai_addrlen, address, sizeof address, NULL, 0,
+                    NI_NUMERICHOST) == 0 &&
+        at + strlen(address) + 2 <= size_bytes) {
+        snprintf(addresses + at, size_bytes - at, "%s%s", at > 0 ? "," : "", address);
+    }
+}
+
+/* All addresses of the URL's host: that the first of them is the one that answers is not said. "" when it is numeric. */
+static bool addresses_find(const char *url,
+                           char *ret_addresses,
+                           size_t size_bytes,
+                           struct slurm_config_error *ret_error)
 {
     char host[SLURM_CONFIG_TEXT_BYTES];
-    *ret_address = '\0';
+    *ret_addresses = '\0';
     if (!host_of(url, host, sizeof host)) {
         return true;
     }
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *list = NULL;
-    int code = getaddrinfo(host, NULL, &hints, &list);
-    if (code == 0) {
-        code = getnameinfo(list->ai_addr, list->ai_addrlen, ret_address, (socklen_t)size_bytes,
-                           NULL, 0, NI_NUMERICHOST);
-        freeaddrinfo(list);
-    }
+    const int code = getaddrinfo(host, NULL, &hints, &list);
     if (code != 0) {
         snprintf(ret_error->detail, sizeof ret_error->detail, "url: %.200s: %s", host,
                  gai_strerror(code));
+        return false;
     }
-    return code == 0;
+    for (const struct addrinfo *one = list; one != NULL; one = one->ai_next) {
+        address_add(one, ret_addresses, size_bytes);
+    }
+    freeaddrinfo(list);
+    return true;
 }
 
 bool gate_create(const struct slurm_config *config,
@@ -94,10 +107,10 @@ bool gate_create(const struct slurm_config *config,
                  struct slurm_config_error *ret_error)
 {
     char token[SLURM_CONFIG_TOKEN_BYTES];
-    char address[64];
+    char addresses[512];
     struct corehour_error error;
     if (!slurm_config_token_read(config, token, ret_error) ||
-        !address_find(config->url.text, address, sizeof address, ret_error)) {
+        !addresses_find(config->url.text, addresses, sizeof addresses, ret_error)) {
         return false;
     }
     struct gate *gate = calloc(1, sizeof *gate);
@@ -112,7 +125,7 @@ bool gate_create(const struct slurm_config *config,
         .language = config->language == SLURM_LANGUAGE_ZH ? "zh" : "en",
         .ca_file = config->ca_file.text[0] == '\0' ? NULL : config->ca_file.text,
         .agent = "corehour-slurm-submit",
-        .address = address[0] == '\0' ? NULL : address,
+        .address = addresses[0] == '\0' ? NULL : addresses,
         .deadline_ms = config->deadline_ms,
         .try_ms = config->deadline_ms,
         .connect_ms = config->deadline_ms,

@@ -34,9 +34,20 @@ static bool wait_readable(const struct fake_server *server, int fd)
     return poll(fds, 2, -1) > 0 && fds[1].revents == 0;
 }
 
+/* Waits for a connection's next request. False when another connection comes instead: this one is idle, and closed. */
+static bool wait_request(const struct fake_server *server, int fd)
+{
+    struct pollfd fds[3] = {{.fd = fd, .events = POLLIN},
+                            {.fd = server->listener, .events = POLLIN},
+                            {.fd = server->stop[0], .events = POLLIN}};
+    return poll(fds, 3, -1) > 0 && fds[2].revents == 0 && fds[0].revents != 0;
+}
+
 /* Reads one whole request: head, and as much body as Content-Length says. NULL at the end. */
 static char *request_read(const struct fake_server *server, int fd)
 {
+    if (!wait_request(server, fd))
+        return NULL;
     char *text = calloc(1, REQUEST_BYTES);
     assert(text != NULL);
     size_t count = 0;

@@ -1,6 +1,7 @@
 /*
  * An HTTP server for tests of clients: a thread on 127.0.0.1 that answers from a script, byte for byte, and
- * keeps what it was asked. One script step is used up per request.
+ * keeps what it was asked. One script step is used up per request. It serves one connection at a time, and leaves an idle one
+ * when another comes.
  */
 #ifndef TESTS_CLIENTS_FAKE_SERVER_H
 #define TESTS_CLIENTS_FAKE_SERVER_H

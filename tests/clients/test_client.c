@@ -432,3 +432,34 @@ Test(client, an_address_is_connected_to_and_the_name_stays_in_the_request)
     cr_assert_not_null(strstr(fake_server_request(server, 0), "Host: nowhere.invalid:"));
     pair_close(&pair);
 }
+
+Test(client, of_several_addresses_the_next_is_tried_when_one_does_not_answer)
+{
+    const struct fake_step steps[] = {{FAKE_ANSWER, fake_json(200, "{}")}};
+    struct fake_server *server = fake_server_start(steps, 1);
+    char url[80];
+    snprintf(url, sizeof url, "http://nowhere.invalid:%s/",
+             strrchr(fake_server_url(server), ':') + 1);
+    struct corehour_options options = {
+        .url = url, .address = "127.0.0.2,127.0.0.1", .deadline_ms = 5000, .tries_max = 1};
+    struct pair pair = {.server = server};
+    cr_assert_eq(corehour_client_create(&options, &pair.client, &pair.error), COREHOUR_OK);
+    cr_assert_eq(pair_get(&pair), COREHOUR_OK, "%s", pair.error.detail);
+    pair_close(&pair);
+}
+
+/* libcurl would send it once more by itself when a connection that it kept turns out to be dead. */
+Test(client, what_goes_once_goes_once_when_a_kept_connection_dies_under_it)
+{
+    const struct fake_step steps[] = {
+        {FAKE_ANSWER, fake_json(200, "{}")}, {FAKE_CLOSE, ""}, {FAKE_ANSWER, fake_json(200, "{}")}};
+    struct pair pair = pair_open(steps, 3, (struct corehour_options){0});
+    cr_assert_eq(pair_get(&pair), COREHOUR_OK);
+    corehour_answer_fini(&pair.answer);
+    struct corehour_request request = {
+        .method = "POST", .path = "/v1/tokens", .bytes = "{}", .bytes_count = 2, .once = true};
+    cr_expect_eq(corehour_call(pair.client, &request, &pair.answer, &pair.error),
+                 COREHOUR_NO_ANSWER);
+    cr_expect_eq(fake_server_requests(pair.server), 2u);
+    pair_close(&pair);
+}

@@ -8,9 +8,9 @@ import pathlib
 import re
 import sys
 
-# Given otherwise: amounts as core-hours, lines and lists by files and arguments, caps by their limit, rates by a file.
+# Given otherwise: pages by run_list(), amounts as core-hours, lines and lists by files and arguments, caps by their limit, rates by a file.
 OTHERWISE = {
-    "dry_run", "amounts", "format", "mcs", "overdraft_mcs", "runs", "atomic", "wait_s",
+    "dry_run", "page_token", "amounts", "format", "mcs", "overdraft_mcs", "runs", "atomic", "wait_s",
     "limit", "limit_s", "soft",
     "rows", "combine", "effective_from", "currency", "price_per_core_hour",
 }

@@ -6,6 +6,7 @@
 
 #include "clients/cli/args.h"
 #include "clients/cli/commands.h"
+#include "clients/cli/run.h"
 #include "clients/cli/run_cli.h"
 #include "clients/cli/show_balance.h"
 #include "clients/cli/text.h"
@@ -844,5 +845,94 @@ Test(cli, the_trace_shows_request_and_answer_and_no_token)
                   NULL, "%s", run.err);
     cr_expect_eq(strstr(run.err, "ch_test"), NULL);
     run_fini(&run);
+    fake_server_stop(server);
+}
+
+Test(cli, a_value_that_does_not_fit_into_a_request_is_named)
+{
+    struct fake_server *server = serve(NULL, 0);
+    static char line[4096];
+    int bytes = snprintf(line, sizeof line, "usage acme --by ");
+    memset(line + bytes, ',', 1500); /* three bytes each in a query */
+    line[bytes + 1500] = '\0';
+    struct run run = run_line(line, NULL);
+    cr_expect_eq(run.exit, CLI_USAGE);
+    cr_expect_str_eq(run.err, "corehour usage: by: the value is too long\n");
+    run_fini(&run);
+    bytes = snprintf(line, sizeof line, "hold show ");
+    memset(line + bytes, '@', 1500);
+    line[bytes + 1500] = '\0';
+    run = run_line(line, NULL);
+    cr_expect_eq(run.exit, CLI_USAGE);
+    cr_expect(starts(run.err, "corehour hold show: \"@@"), "%s", run.err);
+    run_fini(&run);
+    fake_server_stop(server);
+}
+
+Test(cli, all_pages_behind_a_page_are_asked_for_with_one_token_each)
+{
+    const struct fake_step steps[] = {
+        {FAKE_ANSWER, fake_json(200, "{\"items\":[],\"next_page_token\":\"T2\"}")},
+        {FAKE_ANSWER, fake_json(200, "{\"items\":[],\"next_page_token\":null}")}};
+    struct fake_server *server = serve(steps, 2);
+    struct run run = run_line("holds --all --page-token T1", NULL);
+    cr_expect_eq(run.exit, CLI_DONE, "%s", run.err);
+    cr_expect_neq(strstr(fake_server_request(server, 0), "?page_token=T1 "), NULL);
+    cr_expect_neq(strstr(fake_server_request(server, 1), "?page_token=T2 "), NULL, "%s",
+                  fake_server_request(server, 1));
+    run_fini(&run);
+    fake_server_stop(server);
+}
+
+Test(cli, every_list_says_that_there_is_nothing)
+{
+    const struct cli_command *command;
+    const struct fake_step steps[] = {
+        {FAKE_ANSWER, fake_json(200, "{\"items\":[],\"rows\":[],\"next_page_token\":null}")}};
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        if (command->run != run_list)
+            continue;
+        struct fake_server *server = serve(steps, 1);
+        char line[128];
+        snprintf(line, sizeof line, "%s%s", command->name, command->args_min > 0 ? " x" : "");
+        struct run run = run_line(line, NULL);
+        cr_expect_eq(run.exit, CLI_DONE, "%s: %s", line, run.err);
+        cr_expect_str_eq(run.out, "none\n", "%s: %s", line, run.out);
+        run_fini(&run);
+        fake_server_stop(server);
+    }
+}
+
+Test(cli, a_deadline_is_kept_by_the_journal_too)
+{
+    const struct fake_step steps[] = {{FAKE_HANG, ""}, {FAKE_HANG, ""}, {FAKE_HANG, ""}};
+    struct fake_server *server = serve(steps, 3);
+    struct run run = run_line("journal acme --deadline 1s", NULL);
+    cr_expect_eq(run.exit, CLI_UNREACHABLE);
+    cr_expect_eq(fake_server_requests(server), 1u);
+    run_fini(&run);
+    fake_server_stop(server);
+}
+
+Test(cli, why_asks_for_one_cluster_the_one_that_was_named)
+{
+    const struct fake_step steps[] = {{FAKE_ANSWER, fake_json(200, "{\"items\":[]}")}};
+    struct fake_server *server = serve(steps, 1);
+    const struct door_answer door = {.cluster = "alpha"};
+    struct corehour_options options = {.url = fake_server_url(server)};
+    struct corehour_error error;
+    struct cli cli = {.in = stdin,
+                      .out = stdout,
+                      .err = stderr,
+                      .command = args_command_find("why", NULL),
+                      .args = {"17"},
+                      .args_count = 1,
+                      .values = {"beta"},
+                      .door = &door};
+    cr_assert_eq(corehour_client_create(&options, &cli.client, &error), COREHOUR_OK);
+    cr_expect_eq(run_why(&cli), CLI_OTHER);
+    cr_expect_neq(strstr(fake_server_request(server, 0), "?job_id=17&cluster=beta "), NULL, "%s",
+                  fake_server_request(server, 0));
+    corehour_client_destroy(cli.client);
     fake_server_stop(server);
 }

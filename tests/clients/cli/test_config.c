@@ -59,7 +59,7 @@ Test(config, the_file_gives_what_the_environment_does_not)
     cr_expect_str_eq(config.token, "ch_env");
     cr_expect_str_eq(config.language, "zh");
     cr_expect_str_eq(config.path, path);
-    cr_expect_not(config.is_open_to_others);
+    cr_expect_eq(config.open_path, NULL);
 }
 
 Test(config, no_file_and_no_environment_is_an_empty_configuration)
@@ -88,7 +88,34 @@ Test(config, a_token_that_others_can_read_is_noticed)
     struct config_error error;
     file_write("token = ch_x\n", 0644);
     cr_assert(config_file_read(path, &config, &error));
-    cr_expect(config.is_open_to_others);
+    cr_expect_neq(config.open_path, NULL);
+}
+
+Test(config, a_file_that_cannot_be_read_to_its_end_is_an_error)
+{
+    struct config config;
+    struct config_error error;
+    cr_assert_eq(mkdir(path, 0700), 0);
+    cr_expect_not(config_load(&config, &error));
+    cr_expect_neq(strstr(error.detail, "cannot be read"), NULL, "%s", error.detail);
+    rmdir(path);
+}
+
+Test(config, the_file_that_others_can_read_is_the_one_with_the_token)
+{
+    struct config config = {0};
+    struct config_error error;
+    char secret[300];
+    snprintf(secret, sizeof secret, "%s.token", path);
+    file_write("token = ch_file\n", 0644);
+    cr_assert_eq(rename(path, secret), 0);
+    file_write("url = http://one:1\n", 0644);
+    cr_assert(config_file_read(path, &config, &error));
+    cr_expect_eq(config.open_path, NULL, "there is no token in it");
+    cr_assert(config_file_read(secret, &config, &error));
+    cr_assert(config_file_read(path, &config, &error));
+    cr_expect(config.open_path != NULL && strcmp(config.open_path, secret) == 0);
+    unlink(secret);
 }
 
 Test(config, a_line_that_says_nothing_is_named)

@@ -105,6 +105,14 @@ Test(slurm_config, a_file_that_is_not_there_is_an_error)
         strstr(error.detail, "/nonexistent/slurm.conf cannot be read: No such file"));
 }
 
+Test(slurm_config, a_file_that_cannot_be_read_to_its_end_is_an_error_and_no_defaults)
+{
+    struct slurm_config config;
+    struct slurm_config_error error;
+    cr_assert_not(slurm_config_read("/tmp", &config, &error));
+    cr_assert_not_null(strstr(error.detail, "/tmp cannot be read"), "%s", error.detail);
+}
+
 Test(slurm_config, the_token_is_one_line_without_white_space)
 {
     struct slurm_config config = {0};

@@ -14,7 +14,7 @@
 #include "clients/kubernetes/counters.h"
 #include "clients/kubernetes/object.h"
 
-enum { PATH_BYTES = 512, FILE_BYTES_MAX = 65536 };
+enum { PATH_BYTES = 255 + 1 + 255 + 1, FILE_BYTES_MAX = 65536 }; /* spool_dir, '/', a name */
 
 /* Outcomes that a file may name: the strings of struct pod_end are constants. */
 static const char *const outcomes[] = {"completed", "failed", "cancelled", "node_fail", "boot_fail",
@@ -22,7 +22,7 @@ static const char *const outcomes[] = {"completed", "failed", "cancelled", "node
 
 static void path_write(const char *folder, const char *uid, const char *suffix, char *ret_path)
 {
-    (void)snprintf(ret_path, PATH_BYTES, "%.300s/%.64s%s", folder, uid, suffix);
+    (void)snprintf(ret_path, PATH_BYTES, "%.255s/%.64s%s", folder, uid, suffix);
 }
 
 bool spool_open(const char *folder, struct agent_error *ret_error)
@@ -207,7 +207,7 @@ void spool_load(const char *folder, struct pod_store *store)
         const size_t bytes = strlen(file->d_name);
         if (bytes > 5 && strcmp(file->d_name + bytes - 5, ".json") == 0) {
             char path[PATH_BYTES];
-            (void)snprintf(path, sizeof path, "%.200s/%.255s", folder, file->d_name);
+            (void)snprintf(path, sizeof path, "%.255s/%.255s", folder, file->d_name);
             file_load(path, store);
         }
     }

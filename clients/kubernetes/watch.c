@@ -348,10 +348,14 @@ static const char *page_take(struct watch *watch)
         watch->events.item(watch->events.context, item);
     }
     const char *next = object_text(list, "metadata", "continue", NULL);
+    const bool is_last = next[0] == '\0';
     free(watch->continued);
-    watch->continued = next[0] == '\0' ? NULL : strdup(next);
+    watch->continued = is_last ? NULL : strdup(next);
     json_decref(list);
-    if (watch->continued == NULL) {
+    if (!is_last && watch->continued == NULL) {
+        return "out of memory"; /* not the end of the list: what did not come would be taken for gone */
+    }
+    if (is_last) {
         watch->listed_ms = client_clock_mono_ms();
         watch->whole = false;
         watch->events.list_end(watch->events.context);

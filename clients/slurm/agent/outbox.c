@@ -24,7 +24,8 @@ struct outbox {
     int fd; /* outbox.ndjson, at its end */
     int64_t next;
     json_t *waiting; /* array of lines */
-    off_t bytes;
+    off_t bytes;     /* of whole lines */
+    bool torn;       /* a half line is behind them */
     bool dirty;
 };
 
@@ -129,7 +130,7 @@ static bool lines_read(struct outbox *outbox, char *ret_detail)
         good_bytes += got;
     }
     free(line);
-    const bool cut = ftruncate(fd, good_bytes) == 0;
+    const bool cut = ftruncate(fd, good_bytes) == 0 && fsync(outbox->folder_fd) == 0;
     (void)fclose(file);
     outbox->bytes = good_bytes;
     outbox->next = outbox->next > done ? outbox->next : done + 1;
@@ -174,6 +175,13 @@ void outbox_close(struct outbox *outbox)
 
 /* ---- writing ---- */
 
+/* Takes a half line back: the next reading would end there, before all that follows it. */
+static bool half_line_cut(struct outbox *outbox)
+{
+    outbox->torn = outbox->torn && ftruncate(outbox->fd, outbox->bytes) != 0;
+    return !outbox->torn;
+}
+
 bool outbox_append(struct outbox *outbox, const json_t *op, const json_t *job)
 {
     json_t *line =
@@ -182,10 +190,11 @@ bool outbox_append(struct outbox *outbox, const json_t *op, const json_t *job)
     char *whole = NULL;
     const int bytes = text == NULL ? -1 : asprintf(&whole, "%s\n", text);
     free(text);
-    bool good = bytes > 0 && spool_bytes_write(outbox->fd, whole, (size_t)bytes);
-    if (!good && bytes > 0 && ftruncate(outbox->fd, outbox->bytes) != 0) {
-        outbox->dirty =
-            true; /* a half line stays: the next reading ends there, and what follows is said again */
+    const bool good =
+        bytes > 0 && half_line_cut(outbox) && spool_bytes_write(outbox->fd, whole, (size_t)bytes);
+    if (!good && bytes > 0) {
+        outbox->torn = true;
+        (void)half_line_cut(outbox);
     }
     free(bytes > 0 ? whole : NULL);
     if (good && json_array_append(outbox->waiting, line) == 0) {

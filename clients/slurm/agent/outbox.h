@@ -19,7 +19,7 @@
 
 struct outbox;
 
-enum { OUTBOX_DETAIL_BYTES = 320, OUTBOX_LINE_BYTES = 16384 };
+enum { OUTBOX_DETAIL_BYTES = 320 };
 
 /*
  * Opens the folder (made when missing, mode 0700), takes its lock, reads what is left over. A half line at the end, of a

@@ -1,8 +1,10 @@
 /* The outbox over crashes: what was synced is there, in order, once. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -84,6 +86,32 @@ Test(slurm_outbox,
     (void)close(fd);
     outbox = open_it();
     cr_assert_eq(outbox_waiting(outbox), 1U);
+    append(outbox, "b");
+    outbox_close(outbox);
+    outbox = open_it();
+    json_t *lines = outbox_peek(outbox, 10);
+    cr_assert_eq(json_array_size(lines), 2U);
+    cr_assert_str_eq(hold_at(lines, 1), "b");
+    json_decref(lines);
+    outbox_close(outbox);
+}
+
+Test(slurm_outbox,
+     a_line_that_does_not_fit_on_the_disk_leaves_nothing_of_itself,
+     .init = folder_make,
+     .fini = folder_remove)
+{
+    struct outbox *outbox = open_it();
+    append(outbox, "a");
+    struct rlimit limit;
+    cr_assert_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    const struct rlimit small = {.rlim_cur = 60, .rlim_max = limit.rlim_max};
+    (void)signal(SIGXFSZ, SIG_IGN);
+    json_t *op = json_pack("{s:s, s:s}", "op", "start", "hold", "a-name-that-is-long-enough");
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    cr_expect_not(outbox_append(outbox, op, NULL));
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    json_decref(op);
     append(outbox, "b");
     outbox_close(outbox);
     outbox = open_it();

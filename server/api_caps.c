@@ -13,7 +13,7 @@
 #include "server/api.h"
 #include "server/bulk.h"
 #include "server/csv_in.h"
-#include "server/decode_settings.h"
+#include "server/decode_caps.h"
 #include "server/encode_settings.h"
 #include "server/json_in.h"
 #include "server/problem.h"

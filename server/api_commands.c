@@ -11,8 +11,8 @@
 #include "ledger/base/text.h"
 #include "ledger/base/uuid.h"
 #include "server/api.h"
+#include "server/decode_caps.h"
 #include "server/decode_commands.h"
-#include "server/decode_settings.h"
 #include "server/json_in.h"
 #include "server/service.h"
 

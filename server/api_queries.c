@@ -5,7 +5,7 @@
 #include "ledger/base/cleanup.h"
 #include "ledger/base/text.h"
 #include "server/api.h"
-#include "server/decode_settings.h"
+#include "server/decode_caps.h"
 #include "server/encode.h"
 #include "server/encode_settings.h"
 #include "server/holds.h"

@@ -76,56 +76,34 @@ struct bulk_refund {
 
 /* ---- the body */
 
-#define IN(member) \
-    .offset = offsetof(struct incident, member), .size = sizeof(((struct incident *)NULL)->member)
-
-static enum error_code decode_outcomes(const json_t *value,
-                                       void *place,
-                                       const struct decode_path *path,
-                                       struct error *err)
-{
-    int64_t *outcomes = place;
-    if (!json_is_array(value)) {
-        return decode_refuse(err, ERR_INVALID_FIELD, path, "not an array");
-    }
-    for (size_t i = 0; i < json_array_size(value); i++) {
-        const struct decode_path entry = {.outer = path, .index = i};
-        int outcome = 0;
-        const enum error_code code =
-            decode_choice(json_array_get(value, i), choices_outcome, &entry, &outcome, err);
-        if (code != ERR_OK) {
-            return code;
-        }
-        *outcomes |= INT64_C(1) << outcome;
-    }
-    return ERR_OK;
-}
-
 static const struct decode_field incident_fields[] = {
-    {.name = "id", .kind = DECODE_ID, IN(id), .required = true},
-    {.name = "root", .kind = DECODE_NODE, IN(root), .null_is_absent = true},
-    {.name = "cluster", .kind = DECODE_NODE, IN(cluster), .null_is_absent = true},
-    {.name = "project", .kind = DECODE_NODE, IN(project), .null_is_absent = true},
-    {.name = "user", .kind = DECODE_NAME, IN(user), .null_is_absent = true},
+    {.name = "id", .kind = DECODE_ID, DECODE_AT(struct incident, id), .required = true},
+    {.name = "root", .kind = DECODE_NODE, DECODE_AT(struct incident, root), .null_is_absent = true},
+    {.name = "cluster",
+     .kind = DECODE_NODE,
+     DECODE_AT(struct incident, cluster),
+     .null_is_absent = true},
+    {.name = "project",
+     .kind = DECODE_NODE,
+     DECODE_AT(struct incident, project),
+     .null_is_absent = true},
+    {.name = "user", .kind = DECODE_NAME, DECODE_AT(struct incident, user), .null_is_absent = true},
     {.name = "hosts",
      .kind = DECODE_OTHER,
-     IN(hosts),
+     DECODE_AT(struct incident, hosts),
      .other = decode_hosts,
      .null_is_absent = true},
     {.name = "outcomes",
-     .kind = DECODE_OTHER,
-     IN(outcomes),
-     .other = decode_outcomes,
+     .kind = DECODE_CHOICES,
+     DECODE_AT(struct incident, outcomes),
+     .choices = choices_outcome,
      .null_is_absent = true},
-    {.name = "from", .kind = DECODE_TIME, IN(from_s), .required = true},
-    {.name = "to", .kind = DECODE_TIME, IN(to_s), .required = true},
-    {.name = "reason", .kind = DECODE_NOTE, IN(reason), .required = true},
+    {.name = "from", .kind = DECODE_TIME, DECODE_AT(struct incident, from_s), .required = true},
+    {.name = "to", .kind = DECODE_TIME, DECODE_AT(struct incident, to_s), .required = true},
+    {.name = "reason", .kind = DECODE_NOTE, DECODE_AT(struct incident, reason), .required = true},
 };
 
-static const struct decode_table incident_table = {
-    .fields = incident_fields,
-    .count = ARRAY_LEN(incident_fields),
-};
+static const struct decode_table incident_table = {DECODE_ROWS(incident_fields)};
 
 static enum error_code decode_incident(const struct request *request,
                                        struct incident *incident,

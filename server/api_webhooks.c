@@ -6,7 +6,7 @@
 #include "ledger/base/cleanup.h"
 #include "ledger/base/text.h"
 #include "server/api.h"
-#include "server/decode_settings.h"
+#include "server/encode.h"
 #include "server/encode_settings.h"
 #include "server/page.h"
 #include "server/rights.h"
@@ -32,29 +32,6 @@ enum error_code api_place_webhook(struct request *request,
     webhook->types = ALL_TYPES;
     webhook->grant_days = GRANT_DAYS_DEFAULT;
     return webhook_secret_create(webhook->secret, err);
-}
-
-static enum error_code decode_types(const json_t *value,
-                                    void *place,
-                                    const struct decode_path *path,
-                                    struct error *err)
-{
-    int64_t types = 0;
-    if (!json_is_array(value)) {
-        return decode_refuse(err, ERR_INVALID_FIELD, path, "not an array");
-    }
-    for (size_t i = 0; i < json_array_size(value); i++) {
-        const struct decode_path entry = {.outer = path, .index = i};
-        int type = 0;
-        const enum error_code code =
-            decode_choice(json_array_get(value, i), choices_alert, &entry, &type, err);
-        if (code != ERR_OK) {
-            return code;
-        }
-        types |= INT64_C(1) << type;
-    }
-    *(int64_t *)place = types & ALL_TYPES;
-    return ERR_OK;
 }
 
 static enum error_code decode_url(const json_t *value,
@@ -83,35 +60,37 @@ static enum error_code decode_url(const json_t *value,
     return ERR_OK;
 }
 
-#define AT(member)                                      \
-    .offset = offsetof(struct command, webhook.member), \
-    .size = sizeof(((struct command *)NULL)->webhook.member)
-
 static const struct decode_field webhook_fields[] = {
-    {.name = "node", .kind = DECODE_NODE, AT(node), .required = true},
-    {.name = "url", .kind = DECODE_OTHER, AT(url), .other = decode_url, .required = true},
-    {.name = "types",
+    {.name = "node",
+     .kind = DECODE_NODE,
+     DECODE_AT(struct command, webhook.node),
+     .required = true},
+    {.name = "url",
      .kind = DECODE_OTHER,
-     AT(types),
-     .other = decode_types,
+     DECODE_AT(struct command, webhook.url),
+     .other = decode_url,
+     .required = true},
+    {.name = "types",
+     .kind = DECODE_CHOICES,
+     DECODE_AT(struct command, webhook.types),
+     .choices = choices_alert,
      .null_is_absent = true},
     {.name = "grant_days",
      .kind = DECODE_INTEGER,
-     AT(grant_days),
+     DECODE_AT(struct command, webhook.grant_days),
      .min = 1,
      .max = LIMIT_GRANT_DAYS},
-    {.name = "disabled", .kind = DECODE_SWITCH, AT(disabled)},
-    {.name = "rotate_secret", .kind = DECODE_SWITCH, AT(rotate)},
+    {.name = "disabled", .kind = DECODE_SWITCH, DECODE_AT(struct command, webhook.disabled)},
+    {.name = "rotate_secret", .kind = DECODE_SWITCH, DECODE_AT(struct command, webhook.rotate)},
 };
 
-static const struct decode_table webhook_table = {
-    .fields = webhook_fields,
-    .count = ARRAY_LEN(webhook_fields),
-};
+static const struct decode_table webhook_table = {DECODE_ROWS(webhook_fields)};
 
 enum error_code decode_webhook(const json_t *body, struct command *command, struct error *err)
 {
-    return decode_object(body, &webhook_table, command, NULL, err);
+    const enum error_code code = decode_object(body, &webhook_table, command, NULL, err);
+    command->webhook.types &= ALL_TYPES; /* a test is sent to everyone */
+    return code;
 }
 
 /* ---- answers */
@@ -121,13 +100,7 @@ static void encode_webhook(struct json_out *out, const struct webhook *webhook, 
     json_out_text(out, "name", webhook->name);
     json_out_text(out, "node", node);
     json_out_text(out, "url", webhook->url);
-    json_out_array_open(out, "types");
-    for (const struct decode_choice *type = choices_alert; type->name != NULL; type++) {
-        if ((webhook->types & INT64_C(1) << type->value) != 0) {
-            json_out_text(out, NULL, type->name);
-        }
-    }
-    json_out_array_close(out);
+    encode_choices(out, "types", choices_alert, webhook->types);
     json_out_integer(out, "grant_days", webhook->grant_days);
     json_out_bool(out, "disabled", webhook->disabled != 0);
     json_out_time_ms(out, "created_at", webhook->created_ms);

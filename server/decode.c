@@ -343,6 +343,30 @@ static enum error_code decode_kind_core_hours(const json_t *value,
     return ERR_OK;
 }
 
+static enum error_code decode_kind_choices(const json_t *value,
+                                           const struct decode_field *field,
+                                           void *place,
+                                           const struct decode_path *path,
+                                           struct error *err)
+{
+    if (!json_is_array(value)) {
+        return decode_refuse(err, ERR_INVALID_FIELD, path, "not an array");
+    }
+    int64_t set = 0;
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        const struct decode_path entry = {.outer = path, .index = i};
+        int choice = 0;
+        const enum error_code code =
+            decode_choice(json_array_get(value, i), field->choices, &entry, &choice, err);
+        if (code != ERR_OK) {
+            return code;
+        }
+        set |= INT64_C(1) << choice;
+    }
+    store_integer(set, sizeof(int64_t), place);
+    return ERR_OK;
+}
+
 static enum error_code decode_kind_object(const json_t *value,
                                           const struct decode_field *field,
                                           void *place,
@@ -372,12 +396,19 @@ static enum error_code decode_kind_ignored(const json_t *value,
 }
 
 static const kind_fn kinds[] = {
-    [DECODE_NAME] = decode_kind_text,       [DECODE_NOTE] = decode_kind_text,
-    [DECODE_ID] = decode_kind_text,         [DECODE_NODE] = decode_kind_text,
-    [DECODE_INTEGER] = decode_kind_integer, [DECODE_SWITCH] = decode_kind_switch,
-    [DECODE_TIME] = decode_kind_time,       [DECODE_CHOICE] = decode_kind_choice,
-    [DECODE_MCS] = decode_kind_mcs,         [DECODE_CORE_HOURS] = decode_kind_core_hours,
-    [DECODE_OBJECT] = decode_kind_object,   [DECODE_OTHER] = decode_kind_other,
+    [DECODE_NAME] = decode_kind_text,
+    [DECODE_NOTE] = decode_kind_text,
+    [DECODE_ID] = decode_kind_text,
+    [DECODE_NODE] = decode_kind_text,
+    [DECODE_INTEGER] = decode_kind_integer,
+    [DECODE_SWITCH] = decode_kind_switch,
+    [DECODE_TIME] = decode_kind_time,
+    [DECODE_CHOICE] = decode_kind_choice,
+    [DECODE_CHOICES] = decode_kind_choices,
+    [DECODE_MCS] = decode_kind_mcs,
+    [DECODE_CORE_HOURS] = decode_kind_core_hours,
+    [DECODE_OBJECT] = decode_kind_object,
+    [DECODE_OTHER] = decode_kind_other,
     [DECODE_IGNORED] = decode_kind_ignored,
 };
 

@@ -35,6 +35,7 @@ enum decode_kind {
     DECODE_SWITCH,     /* true, false -> 0 or 1 in an integer of `size` bytes */
     DECODE_TIME,       /* RFC 3339 -> int64_t seconds */
     DECODE_CHOICE,     /* one of `choices` -> an enum of 4 bytes */
+    DECODE_CHOICES,    /* array of `choices` -> int64_t, the bit 1 << value for each */
     DECODE_MCS,        /* integer, 0..max -> int64_t */
     DECODE_CORE_HOURS, /* integer or decimal text -> int64_t mcs, 0..max */
     DECODE_OBJECT,     /* by `table`, its rows relative to offset */
@@ -82,6 +83,11 @@ struct decode_table {
     unsigned one_of_required;        /* bit 1 << one_of: one of these rows must be given */
     const struct decode_table *more; /* further rows, or NULL */
 };
+
+/* Of a row: where its member is in a struct. Of a table: all rows of an array. */
+#define DECODE_AT(type, member) \
+    .offset = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
+#define DECODE_ROWS(rows) .fields = (rows), .count = ARRAY_LEN(rows)
 
 /**
  * Decode a JSON object into @place by a table.

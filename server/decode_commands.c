@@ -1,6 +1,6 @@
 /*
  * The field tables of the commands about holds and money, in the order of enum command_kind. Settings (nodes,
- * caps, clusters, rates, tokens) are in decode_settings.c.
+ * clusters, tokens) are in decode_settings.c, caps and rates beside it.
  */
 #include "server/decode_commands.h"
 
@@ -8,85 +8,87 @@
 
 #include "server/decode_shapes.h"
 
-#define MEMBER_BYTES(member) sizeof(((struct command *)NULL)->member)
-#define AT(member)           .offset = offsetof(struct command, member), .size = MEMBER_BYTES(member)
-#define GIVES(member)        .given_offset = offsetof(struct command, member)
+#define GIVES(member) .given_offset = offsetof(struct command, member)
 
 /* Rows that many tables have. */
 #define FIELD_ROOT                                                            \
     {                                                                         \
-        .name = "root", .kind = DECODE_NODE, AT(root), .null_is_absent = true \
+        .name = "root", .kind = DECODE_NODE, DECODE_AT(struct command, root), \
+        .null_is_absent = true                                                \
     }
 #define FIELD_CLUSTER                                                               \
     {                                                                               \
-        .name = "cluster", .kind = DECODE_NODE, AT(cluster), .null_is_absent = true \
+        .name = "cluster", .kind = DECODE_NODE, DECODE_AT(struct command, cluster), \
+        .null_is_absent = true                                                      \
     }
 #define FIELD_TASK                                                               \
     {                                                                            \
-        .name = "task", .kind = DECODE_INTEGER, AT(task), .max = LIMIT_TASKS - 1 \
+        .name = "task", .kind = DECODE_INTEGER, DECODE_AT(struct command, task), \
+        .max = LIMIT_TASKS - 1                                                   \
     }
-#define FIELD_ATTEMPT                                                            \
+#define FIELD_ATTEMPT                                                                  \
+    {                                                                                  \
+        .name = "attempt", .kind = DECODE_INTEGER, DECODE_AT(struct command, attempt), \
+        .max = INT32_MAX                                                               \
+    }
+#define FIELD_AMOUNT(member)                                                            \
+    {.name = "core_hours",                                                              \
+     .kind = DECODE_CORE_HOURS,                                                         \
+     DECODE_AT(struct command, member),                                                 \
+     .min = 1,                                                                          \
+     .max = LIMIT_COMMAND_MCS,                                                          \
+     .one_of = 1},                                                                      \
+    {                                                                                   \
+        .name = "mcs", .kind = DECODE_MCS, DECODE_AT(struct command, member), .min = 1, \
+        .max = LIMIT_COMMAND_MCS, .one_of = 1                                           \
+    }
+#define FIELD_JOB(member)                                                        \
     {                                                                            \
-        .name = "attempt", .kind = DECODE_INTEGER, AT(attempt), .max = INT32_MAX \
-    }
-#define FIELD_AMOUNT(member)                                                               \
-    {.name = "core_hours",                                                                 \
-     .kind = DECODE_CORE_HOURS,                                                            \
-     AT(member),                                                                           \
-     .min = 1,                                                                             \
-     .max = LIMIT_COMMAND_MCS,                                                             \
-     .one_of = 1},                                                                         \
-    {                                                                                      \
-        .name = "mcs", .kind = DECODE_MCS, AT(member), .min = 1, .max = LIMIT_COMMAND_MCS, \
-        .one_of = 1                                                                        \
-    }
-#define FIELD_JOB(member)                                                      \
-    {                                                                          \
-        .name = "job", .kind = DECODE_OBJECT, AT(member), GIVES(member.given), \
-        .table = &decode_table_job, .null_is_absent = true                     \
+        .name = "job", .kind = DECODE_OBJECT, DECODE_AT(struct command, member), \
+        GIVES(member.given), .table = &decode_table_job, .null_is_absent = true  \
     }
 #define FIELD_HOSTS(member)                                                       \
     {                                                                             \
-        .name = "hosts", .kind = DECODE_OTHER, AT(member), .other = decode_hosts, \
-        .null_is_absent = true                                                    \
+        .name = "hosts", .kind = DECODE_OTHER, DECODE_AT(struct command, member), \
+        .other = decode_hosts, .null_is_absent = true                             \
     }
-#define FIELD_OUTCOME(member)                                                             \
-    {                                                                                     \
-        .name = "outcome", .kind = DECODE_CHOICE, AT(member), .choices = choices_outcome, \
-        .null_is_absent = true                                                            \
+#define FIELD_OUTCOME(member)                                                        \
+    {                                                                                \
+        .name = "outcome", .kind = DECODE_CHOICE, DECODE_AT(struct command, member), \
+        .choices = choices_outcome, .null_is_absent = true                           \
     }
-#define FIELD_SUSPENDED(run)                                                          \
-    {                                                                                 \
-        .name = "suspended_s", .kind = DECODE_INTEGER, AT(run.suspended_s),           \
-        .max = LIMIT_TIME_LIMIT_S, GIVES(run.suspended_given), .null_is_absent = true \
+#define FIELD_SUSPENDED(run)                                                                       \
+    {                                                                                              \
+        .name = "suspended_s", .kind = DECODE_INTEGER, DECODE_AT(struct command, run.suspended_s), \
+        .max = LIMIT_TIME_LIMIT_S, GIVES(run.suspended_given), .null_is_absent = true              \
     }
-#define FIELD_RESOURCES(key, member, must)                                          \
-    {                                                                               \
-        .name = (key), .kind = DECODE_OTHER, AT(member), .other = decode_resources, \
-        .required = (must), .null_is_absent = !(must)                               \
+#define FIELD_RESOURCES(key, member, must)                                       \
+    {                                                                            \
+        .name = (key), .kind = DECODE_OTHER, DECODE_AT(struct command, member),  \
+        .other = decode_resources, .required = (must), .null_is_absent = !(must) \
     }
-#define FIELD_TIME(key, member, must)                                       \
-    {                                                                       \
-        .name = (key), .kind = DECODE_TIME, AT(member), .required = (must), \
-        .null_is_absent = !(must)                                           \
+#define FIELD_TIME(key, member, must)                                                              \
+    {                                                                                              \
+        .name = (key), .kind = DECODE_TIME, DECODE_AT(struct command, member), .required = (must), \
+        .null_is_absent = !(must)                                                                  \
     }
-#define FIELD_NAME(key, member, must)                                       \
-    {                                                                       \
-        .name = (key), .kind = DECODE_NAME, AT(member), .required = (must), \
-        .null_is_absent = !(must)                                           \
+#define FIELD_NAME(key, member, must)                                                              \
+    {                                                                                              \
+        .name = (key), .kind = DECODE_NAME, DECODE_AT(struct command, member), .required = (must), \
+        .null_is_absent = !(must)                                                                  \
     }
-#define FIELD_NOTE(key, member, must)                                       \
-    {                                                                       \
-        .name = (key), .kind = DECODE_NOTE, AT(member), .required = (must), \
-        .null_is_absent = !(must)                                           \
+#define FIELD_NOTE(key, member, must)                                                              \
+    {                                                                                              \
+        .name = (key), .kind = DECODE_NOTE, DECODE_AT(struct command, member), .required = (must), \
+        .null_is_absent = !(must)                                                                  \
     }
-#define FIELD_ID(key, member)                                          \
-    {                                                                  \
-        .name = (key), .kind = DECODE_ID, AT(member), .required = true \
+#define FIELD_ID(key, member)                                                                 \
+    {                                                                                         \
+        .name = (key), .kind = DECODE_ID, DECODE_AT(struct command, member), .required = true \
     }
-#define FIELD_NODE(key, member)                                          \
-    {                                                                    \
-        .name = (key), .kind = DECODE_NODE, AT(member), .required = true \
+#define FIELD_NODE(key, member)                                                                 \
+    {                                                                                           \
+        .name = (key), .kind = DECODE_NODE, DECODE_AT(struct command, member), .required = true \
     }
 
 /* ---- freeze, quote: what is asked for, then what only a freeze has */
@@ -99,25 +101,25 @@ static const struct decode_field asked_fields[] = {
     FIELD_RESOURCES("resources", freeze.resources, true),
     {.name = "tasks",
      .kind = DECODE_INTEGER,
-     AT(freeze.tasks),
+     DECODE_AT(struct command, freeze.tasks),
      .min = 1,
      .max = LIMIT_TASKS,
      .too_many = ERR_TOO_MANY_TASKS},
     {.name = "max_running",
      .kind = DECODE_INTEGER,
-     AT(freeze.max_running),
+     DECODE_AT(struct command, freeze.max_running),
      .min = 1,
      .max = LIMIT_TASKS,
      .null_is_absent = true},
     {.name = "time_limit_s",
      .kind = DECODE_INTEGER,
-     AT(freeze.time_limit_s),
+     DECODE_AT(struct command, freeze.time_limit_s),
      .min = 1,
      .max = LIMIT_TIME_LIMIT_S,
      .null_is_absent = true},
     {.name = "mode",
      .kind = DECODE_CHOICE,
-     AT(freeze.mode),
+     DECODE_AT(struct command, freeze.mode),
      .choices = choices_mode,
      .null_is_absent = true},
 };
@@ -131,12 +133,12 @@ static const struct decode_field freeze_fields[] = {
     FIELD_ID("id", freeze.id),
     {.name = "on_insufficient",
      .kind = DECODE_CHOICE,
-     AT(freeze.on_insufficient),
+     DECODE_AT(struct command, freeze.on_insufficient),
      .choices = choices_on_insufficient,
      .null_is_absent = true},
     {.name = "ttl_s",
      .kind = DECODE_INTEGER,
-     AT(freeze.ttl_s),
+     DECODE_AT(struct command, freeze.ttl_s),
      .min = 1,
      .max = LIMIT_TTL_S,
      .null_is_absent = true},
@@ -171,7 +173,7 @@ static const struct decode_field resize_fields[] = {
     FIELD_RESOURCES("resources", run.resources, false),
     {.name = "time_limit_s",
      .kind = DECODE_INTEGER,
-     AT(run.time_limit_s),
+     DECODE_AT(struct command, run.time_limit_s),
      .min = 1,
      .max = LIMIT_TIME_LIMIT_S,
      .null_is_absent = true},
@@ -199,7 +201,7 @@ static const struct decode_field release_fields[] = {
     FIELD_NOTE("reason", run.reason, false),
     {.name = "tasks",
      .kind = DECODE_OTHER,
-     AT(tasks),
+     DECODE_AT(struct command, tasks),
      .other = decode_task_set,
      .null_is_absent = true},
     FIELD_ROOT,
@@ -243,7 +245,10 @@ static const struct decode_field charge_fields[] = {
 };
 
 static const struct decode_field assign_fields[] = {
-    {.name = "project", .kind = DECODE_NODE, AT(charge.project), .null_is_absent = true},
+    {.name = "project",
+     .kind = DECODE_NODE,
+     DECODE_AT(struct command, charge.project),
+     .null_is_absent = true},
 };
 
 static const struct decode_table assign_table = {.fields = assign_fields,
@@ -307,8 +312,7 @@ static void finish_refund(const json_t *body, struct command *command)
 
 /* ---- the table of commands */
 
-#define ROWS(rows)     .fields = (rows), .count = ARRAY_LEN(rows)
-#define END_OF(member) (offsetof(struct command, member) + MEMBER_BYTES(member))
+#define END_OF(member) (offsetof(struct command, member) + sizeof(((struct command *)NULL)->member))
 
 static const struct command_shape {
     const char *op; /* in a batch; NULL: not there */
@@ -318,32 +322,32 @@ static const struct command_shape {
 } shapes[COMMAND__COUNT] = {
     [COMMAND_FREEZE] = {"freeze",
                         END_OF(freeze),
-                        {ROWS(freeze_fields), .more = &asked_table},
+                        {DECODE_ROWS(freeze_fields), .more = &asked_table},
                         NULL},
-    [COMMAND_QUOTE] = {"quote", END_OF(freeze), {ROWS(asked_fields)}, NULL},
-    [COMMAND_BIND] = {"bind", END_OF(bind), {ROWS(bind_fields)}, NULL},
-    [COMMAND_START] = {"start", END_OF(run), {ROWS(start_fields)}, NULL},
-    [COMMAND_SUSPEND] = {"suspend", END_OF(run), {ROWS(pause_fields)}, NULL},
-    [COMMAND_RESUME] = {"resume", END_OF(run), {ROWS(pause_fields)}, NULL},
-    [COMMAND_RESIZE] = {"resize", END_OF(run), {ROWS(resize_fields)}, finish_resize},
-    [COMMAND_REQUEUE] = {"requeue", END_OF(run), {ROWS(settle_fields)}, NULL},
-    [COMMAND_SETTLE] = {"settle", END_OF(run), {ROWS(settle_fields)}, NULL},
-    [COMMAND_RELEASE] = {"release", END_OF(run), {ROWS(release_fields)}, finish_release},
-    [COMMAND_CORRECT] = {"correct", END_OF(run), {ROWS(correct_fields)}, NULL},
-    [COMMAND_HEARTBEAT] = {"heartbeat", END_OF(run), {ROWS(heartbeat_fields)}, NULL},
-    [COMMAND_CHARGE] = {"charge", END_OF(charge), {ROWS(charge_fields)}, NULL},
-    [COMMAND_REFUND] = {"refund", END_OF(refund), {ROWS(refund_fields)}, finish_refund},
+    [COMMAND_QUOTE] = {"quote", END_OF(freeze), {DECODE_ROWS(asked_fields)}, NULL},
+    [COMMAND_BIND] = {"bind", END_OF(bind), {DECODE_ROWS(bind_fields)}, NULL},
+    [COMMAND_START] = {"start", END_OF(run), {DECODE_ROWS(start_fields)}, NULL},
+    [COMMAND_SUSPEND] = {"suspend", END_OF(run), {DECODE_ROWS(pause_fields)}, NULL},
+    [COMMAND_RESUME] = {"resume", END_OF(run), {DECODE_ROWS(pause_fields)}, NULL},
+    [COMMAND_RESIZE] = {"resize", END_OF(run), {DECODE_ROWS(resize_fields)}, finish_resize},
+    [COMMAND_REQUEUE] = {"requeue", END_OF(run), {DECODE_ROWS(settle_fields)}, NULL},
+    [COMMAND_SETTLE] = {"settle", END_OF(run), {DECODE_ROWS(settle_fields)}, NULL},
+    [COMMAND_RELEASE] = {"release", END_OF(run), {DECODE_ROWS(release_fields)}, finish_release},
+    [COMMAND_CORRECT] = {"correct", END_OF(run), {DECODE_ROWS(correct_fields)}, NULL},
+    [COMMAND_HEARTBEAT] = {"heartbeat", END_OF(run), {DECODE_ROWS(heartbeat_fields)}, NULL},
+    [COMMAND_CHARGE] = {"charge", END_OF(charge), {DECODE_ROWS(charge_fields)}, NULL},
+    [COMMAND_REFUND] = {"refund", END_OF(refund), {DECODE_ROWS(refund_fields)}, finish_refund},
     [COMMAND_GRANT] = {"grant",
                        END_OF(movement),
-                       {ROWS(grant_fields), .one_of_required = AMOUNT_REQUIRED},
+                       {DECODE_ROWS(grant_fields), .one_of_required = AMOUNT_REQUIRED},
                        NULL},
     [COMMAND_TRANSFER] = {"transfer",
                           END_OF(movement),
-                          {ROWS(transfer_fields), .one_of_required = AMOUNT_REQUIRED},
+                          {DECODE_ROWS(transfer_fields), .one_of_required = AMOUNT_REQUIRED},
                           NULL},
     [COMMAND_WITHDRAW] = {"withdraw",
                           END_OF(movement),
-                          {ROWS(withdraw_fields), .one_of_required = AMOUNT_REQUIRED},
+                          {DECODE_ROWS(withdraw_fields), .one_of_required = AMOUNT_REQUIRED},
                           NULL},
 };
 
@@ -372,15 +376,15 @@ static const struct decode_field op_fields[] = {
     {.name = "op", .kind = DECODE_IGNORED},
 };
 
-static const struct decode_table op_table = {ROWS(op_fields)};
+static const struct decode_table op_table = {DECODE_ROWS(op_fields)};
 
 static const struct decode_field place_fields[] = {
-    {.name = "hold", .kind = DECODE_ID, AT(hold)},
-    {.name = "job_id", .kind = DECODE_ID, AT(job_id)},
-    {.name = "job_key", .kind = DECODE_NAME, AT(job_key)},
+    {.name = "hold", .kind = DECODE_ID, DECODE_AT(struct command, hold)},
+    {.name = "job_id", .kind = DECODE_ID, DECODE_AT(struct command, job_id)},
+    {.name = "job_key", .kind = DECODE_NAME, DECODE_AT(struct command, job_key)},
 };
 
-static const struct decode_table place_table = {ROWS(place_fields), .more = &op_table};
+static const struct decode_table place_table = {DECODE_ROWS(place_fields), .more = &op_table};
 
 static bool is_verb(enum command_kind kind)
 {
@@ -450,7 +454,7 @@ static const struct decode_field heartbeats_fields[] = {
     {.name = "runs", .kind = DECODE_IGNORED, .required = true},
 };
 
-static const struct decode_table heartbeats_table = {ROWS(heartbeats_fields)};
+static const struct decode_table heartbeats_table = {DECODE_ROWS(heartbeats_fields)};
 
 static const struct decode_field beating_fields[] = {
     FIELD_ID("hold", hold),
@@ -459,7 +463,7 @@ static const struct decode_field beating_fields[] = {
     FIELD_ROOT,
 };
 
-static const struct decode_table beating_table = {ROWS(beating_fields)};
+static const struct decode_table beating_table = {DECODE_ROWS(beating_fields)};
 
 enum error_code decode_heartbeats(const json_t *body, struct command *command, struct error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * JSON bodies -> struct command for settings: nodes, caps, clusters, mappings, rates, tokens. What the path names
+ * JSON bodies -> struct command for settings: nodes, clusters, mappings, tokens. What the path names
  * is in the command already.
  */
 #ifndef SERVER_DECODE_SETTINGS_H
@@ -15,26 +15,6 @@ MUST_USE enum error_code decode_node(const json_t *body,
                                      struct command *command,
                                      struct error *err);
 
-/** PUT_CAP by command->cap.cap.kind: core-hours, a count or seconds; null lifts a default (SPEC 1.5, 4.1). */
-MUST_USE enum error_code decode_cap(const json_t *body, struct command *command, struct error *err);
-
-/**
- * One row of many caps: node, user where it is a member's, cap, and what decode_cap() takes; or remove, for a
- * DELETE_CAP.
- */
-MUST_USE enum error_code decode_cap_row(const json_t *row,
-                                        struct command *command,
-                                        struct error *err);
-
-/** Does a row of many caps remove one? */
-bool decode_cap_row_removes(const json_t *row);
-
-/** The member in which a cap's limit stands, by the cap's name: core_hours, limit or limit_s. NULL: no such cap. */
-const char *decode_cap_limit_name(const char *cap);
-
-/** A cap's name in a path, "month" or "gpus:a100" -> kind and model. False when there is none of this name. */
-MUST_USE bool decode_cap_name(const char *name, struct command_cap *cap);
-
 /** PUT_CLUSTER and PATCH_CLUSTER. */
 MUST_USE enum error_code decode_cluster(const json_t *body,
                                         struct command *command,
@@ -44,11 +24,6 @@ MUST_USE enum error_code decode_cluster(const json_t *body,
 MUST_USE enum error_code decode_mapping(const json_t *body,
                                         struct command *command,
                                         struct error *err);
-
-/** PUT_RATES; @command is the first member of a struct command_with_rates. */
-MUST_USE enum error_code decode_rates(const json_t *body,
-                                      struct command *command,
-                                      struct error *err);
 
 /** PUT_TOKEN. */
 MUST_USE enum error_code decode_token(const json_t *body,

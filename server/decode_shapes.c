@@ -145,35 +145,34 @@ static const struct decode_field job_fields[] = {
     {.name = "qos", .kind = DECODE_NAME, JOB_TEXT(qos)},
 };
 
-const struct decode_table decode_table_job = {.fields = job_fields, .count = ARRAY_LEN(job_fields)};
-
-#define GPU_AT(member)                              \
-    .offset = offsetof(struct command_gpu, member), \
-    .size = sizeof(((struct command_gpu *)NULL)->member)
+const struct decode_table decode_table_job = {DECODE_ROWS(job_fields)};
 
 static const struct decode_field gpu_fields[] = {
-    {.name = "model", .kind = DECODE_NAME, GPU_AT(model), .null_is_absent = true},
+    {.name = "model",
+     .kind = DECODE_NAME,
+     DECODE_AT(struct command_gpu, model),
+     .null_is_absent = true},
     {.name = "count",
      .kind = DECODE_INTEGER,
-     GPU_AT(count),
+     DECODE_AT(struct command_gpu, count),
      .min = 1,
      .max = LIMIT_GPU_COUNT,
      .required = true},
     {.name = "cores_percent",
      .kind = DECODE_INTEGER,
-     GPU_AT(cores_percent),
+     DECODE_AT(struct command_gpu, cores_percent),
      .min = 1,
      .max = 100,
      .null_is_absent = true},
     {.name = "memory_mib",
      .kind = DECODE_INTEGER,
-     GPU_AT(memory_mib),
+     DECODE_AT(struct command_gpu, memory_mib),
      .min = 1,
      .max = LIMIT_MEMORY_MIB,
      .null_is_absent = true},
 };
 
-static const struct decode_table gpu_table = {.fields = gpu_fields, .count = ARRAY_LEN(gpu_fields)};
+static const struct decode_table gpu_table = {DECODE_ROWS(gpu_fields)};
 
 static enum error_code decode_gpus(const json_t *value,
                                    void *place,
@@ -206,23 +205,22 @@ static enum error_code decode_gpus(const json_t *value,
     return ERR_OK;
 }
 
-#define RESOURCES_AT(member)                              \
-    .offset = offsetof(struct command_resources, member), \
-    .size = sizeof(((struct command_resources *)NULL)->member)
-
 static const struct decode_field resources_fields[] = {
-    {.name = "cores", .kind = DECODE_INTEGER, RESOURCES_AT(cores), .max = LIMIT_CORES},
+    {.name = "cores",
+     .kind = DECODE_INTEGER,
+     DECODE_AT(struct command_resources, cores),
+     .max = LIMIT_CORES},
     {.name = "memory_mib",
      .kind = DECODE_INTEGER,
-     RESOURCES_AT(memory_mib),
+     DECODE_AT(struct command_resources, memory_mib),
      .max = LIMIT_MEMORY_MIB},
-    {.name = "gpus", .kind = DECODE_OTHER, RESOURCES_AT(gpus), .other = decode_gpus},
+    {.name = "gpus",
+     .kind = DECODE_OTHER,
+     DECODE_AT(struct command_resources, gpus),
+     .other = decode_gpus},
 };
 
-static const struct decode_table resources_table = {
-    .fields = resources_fields,
-    .count = ARRAY_LEN(resources_fields),
-};
+static const struct decode_table resources_table = {DECODE_ROWS(resources_fields)};
 
 enum error_code decode_resources(const json_t *value,
                                  void *place,

@@ -8,6 +8,20 @@
 
 /* ---- holds */
 
+void encode_choices(struct json_out *out,
+                    const char *key,
+                    const struct decode_choice *choices,
+                    int64_t set)
+{
+    json_out_array_open(out, key);
+    for (const struct decode_choice *choice = choices; choice->name != NULL; choice++) {
+        if ((set & INT64_C(1) << choice->value) != 0) {
+            json_out_text(out, NULL, choice->name);
+        }
+    }
+    json_out_array_close(out);
+}
+
 void encode_flags(struct json_out *out, const char *key, int64_t flags)
 {
     json_out_array_open(out, key);

@@ -6,6 +6,7 @@
 #define SERVER_ENCODE_H
 
 #include "ledger/ledger.h"
+#include "server/decode.h"
 #include "server/json_out.h"
 
 /** The members of a hold that every answer about it has, in the order of docs/api.md. */
@@ -67,6 +68,12 @@ void encode_run(struct json_out *out, const struct run *run);
 
 /** A grant as listed. @node is its payer's name. */
 void encode_grant(struct json_out *out, const struct grant *grant, const char *node);
+
+/** A set as an array of names: bit 1 << value for each choice, as DECODE_CHOICES reads it. */
+void encode_choices(struct json_out *out,
+                    const char *key,
+                    const struct decode_choice *choices,
+                    int64_t set);
 
 /** The marks of a hold or a run as an array. */
 void encode_flags(struct json_out *out, const char *key, int64_t flags);

@@ -1,23 +1,13 @@
-/* Settings and balances. Names of members are those that a put takes (server/decode_settings.c). */
+/* Settings and balances. Names of members are those that a put takes (server/decode_settings.c and its neighbours). */
 #include "server/encode_settings.h"
 
 #include <inttypes.h>
 
 #include "server/decode_shapes.h"
+#include "server/encode.h"
 #include "server/problem.h"
 
 /* ---- nodes */
-
-static void encode_waived(struct json_out *out, int64_t waived)
-{
-    json_out_array_open(out, "waived_outcomes");
-    for (const struct decode_choice *outcome = choices_outcome; outcome->name != NULL; outcome++) {
-        if ((waived & INT64_C(1) << outcome->value) != 0) {
-            json_out_text(out, NULL, outcome->name);
-        }
-    }
-    json_out_array_close(out);
-}
 
 static void encode_organization(struct json_out *out, const struct ledger_node *shown)
 {
@@ -28,7 +18,7 @@ static void encode_organization(struct json_out *out, const struct ledger_node *
     if (shown->parent[0] == '\0') {
         json_out_text_or_null(out, "timezone", node->timezone);
         json_out_integer(out, "fiscal_year_start", node->fiscal_year_start);
-        encode_waived(out, node->waived_outcomes);
+        encode_choices(out, "waived_outcomes", choices_outcome, node->waived_outcomes);
         json_out_bool(out, "names_visible", node->names_visible != 0);
     }
     json_out_amount(out, "overdraft", node->overdraft_mcs);

@@ -5,7 +5,9 @@
  */
 #include "ledger/base/limits.h"
 #include "server/api.h"
+#include "server/decode_caps.h"
 #include "server/decode_commands.h"
+#include "server/decode_rates.h"
 #include "server/decode_settings.h"
 #include "server/encode.h"
 #include "server/encode_settings.h"

@@ -7,7 +7,9 @@
 
 #include "ledger/base/cleanup.h"
 #include "ledger/base/text.h"
+#include "server/decode_caps.h"
 #include "server/decode_commands.h"
+#include "server/decode_rates.h"
 #include "server/decode_settings.h"
 #include "server/json_in.h"
 #include "tests/fuzz/target.h"

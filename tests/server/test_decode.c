@@ -3,7 +3,9 @@
 
 #include <criterion/criterion.h>
 
+#include "server/decode_caps.h"
 #include "server/decode_commands.h"
+#include "server/decode_rates.h"
 #include "server/decode_settings.h"
 #include "server/json_in.h"
 

@@ -177,6 +177,7 @@ enum error_code admin_revoke_token(struct ledger *ledger,
     }
     struct token *row = working_set_change(ledger->set, cell);
     row->revoked = 1;
+    ret_result->token = *row;
     audit_token(ledger, "token.revoke", row, NULL);
     return ERR_OK;
 }

@@ -120,7 +120,7 @@ struct ledger_result {
         struct ledger_cluster cluster; /* PUT_CLUSTER, PATCH_CLUSTER */
         struct ledger_cap_effect cap;  /* PUT_CAP, DELETE_CAP */
         struct period period;          /* CLOSE */
-        struct token token;            /* PUT_TOKEN, ROTATE_TOKEN */
+        struct token token;            /* PUT_TOKEN, REVOKE_TOKEN, ROTATE_TOKEN */
         struct ledger_renamed renamed; /* RENAME_PERSON */
         struct webhook webhook;        /* PUT_WEBHOOK, TEST_WEBHOOK */
     };
@@ -253,6 +253,9 @@ enum error_code ledger_read_node_no(struct ledger_reader *reader,
                                     int64_t node_no,
                                     struct node *ret_node,
                                     struct error *err);
+/** Whether a cluster serves a root: it lists it, or lists none (SPEC 2.2). */
+bool cluster_serves(const struct cluster *cluster, int64_t root_no);
+
 enum error_code ledger_read_cluster(struct ledger_reader *reader,
                                     const char *name,
                                     struct cluster *ret_cluster,

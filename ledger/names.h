@@ -25,9 +25,6 @@ MUST_USE enum error_code names_cluster_by_name(struct ledger *ledger,
                                                struct cell **ret_cell,
                                                struct error *err);
 
-/** Whether a cluster serves a root: it lists it, or lists none. */
-bool cluster_serves(const struct cluster *cluster, int64_t root_no);
-
 /** The project that an account means on a cluster: a mapping's, else the one of that name, if its
  * root is served. ERR_UNKNOWN_ACCOUNT. */
 MUST_USE enum error_code names_account(struct ledger *ledger,

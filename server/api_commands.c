@@ -433,19 +433,28 @@ static void explain(struct request *request, struct ledger_reader *reader)
     }
 }
 
-/* On a reader thread: from now on the new token is known, or the old one is not. */
+/* On a reader thread: names of tokens have changed, or there was no memory for one. */
 static void reload_tokens(struct request *request, struct ledger_reader *reader)
 {
     struct error err;
-    if (auth_reload(request->service->auth, reader, &err) != ERR_OK) {
+    if (auth_reload(request->service->auth, reader, request->now_ms, &err) != ERR_OK) {
         log_event(LOG_ERROR, "tokens_not_reloaded", log_text("detail", err.detail));
     }
 }
 
-static bool is_about_tokens(const struct command *command)
+/* From now on the new token is known, or the old one is not. False: all are to be read again. */
+static bool follow_tokens(struct request *request)
 {
-    return command->kind == COMMAND_PUT_TOKEN || command->kind == COMMAND_REVOKE_TOKEN ||
-           command->kind == COMMAND_ROTATE_TOKEN || command->kind == COMMAND_RENAME_PERSON;
+    const struct command *command = slot_command(request->slot);
+    const struct ledger_result *result = &request->slot->result;
+    const bool is_made = command->kind == COMMAND_PUT_TOKEN;
+    if (result->error.code != ERR_OK || command->dry_run || result->no_effect) {
+        return true;
+    }
+    if (is_made || command->kind == COMMAND_REVOKE_TOKEN || command->kind == COMMAND_ROTATE_TOKEN) {
+        return auth_take(request->service->auth, &result->token, is_made, request->now_ms);
+    }
+    return command->kind != COMMAND_RENAME_PERSON;
 }
 
 /* On the ledger thread, after the commit. */
@@ -457,7 +466,7 @@ static void command_done(struct batch_item *item)
     void (*read)(struct request *, struct ledger_reader *) = NULL;
     if (slot->result.refusal != NULL) {
         read = explain;
-    } else if (slot->result.error.code == ERR_OK && is_about_tokens(slot_command(slot))) {
+    } else if (!follow_tokens(request)) {
         read = reload_tokens;
     }
     const bool is_long = read == NULL && slot->result.error.code == ERR_OK &&

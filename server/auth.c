@@ -1,6 +1,9 @@
 /*
  * Tokens in memory: an open-addressing table keyed by the first bytes of the digest. Looking up compares whole
  * digests in constant time; an attacker who cannot choose digests learns nothing from the probing.
+ *
+ * Changes come in the order of their commits. Reading all of them again takes a while on another thread: what has changed
+ * meanwhile makes it start over, so that a revoked token never comes back with an older snapshot.
  */
 #include "server/auth.h"
 
@@ -15,13 +18,15 @@
 #include "ledger/base/uuid.h"
 
 enum {
+    TABLE_LEAST = 64,
     ADDRESS_BUCKETS =
         4096, /* addresses share a bucket by hash: an unlucky neighbour waits with the guilty */
     SECONDS_PER_MINUTE = 60,
 };
 
 struct known_token {
-    bool is_used;
+    bool is_used;      /* or was: look-ups go on behind it */
+    bool is_dropped;   /* leads nowhere any more */
     bool is_old;       /* the secret before the last rotation */
     struct digest key; /* of the secret that leads here */
     int64_t touched_minute;
@@ -35,8 +40,9 @@ struct table {
 };
 
 struct auth {
-    pthread_mutex_t lock; /* guards the pointer and the touched minutes */
+    pthread_mutex_t lock; /* guards the table and the number of changes */
     struct table *table;
+    int64_t changes;
     int64_t failures_per_minute;
     int64_t failures_minute;
     uint32_t failures[ADDRESS_BUCKETS];
@@ -53,7 +59,7 @@ static struct known_token *find(struct table *table, const struct digest *hash)
 {
     size_t slot = slot_of(table, hash);
     while (table->entries[slot].is_used) {
-        if (digest_equal(&table->entries[slot].key, hash)) {
+        if (!table->entries[slot].is_dropped && digest_equal(&table->entries[slot].key, hash)) {
             return &table->entries[slot];
         }
         slot = (slot + 1) & (table->capacity - 1);
@@ -87,9 +93,30 @@ static struct table *table_create(size_t capacity)
     return table;
 }
 
+static bool is_over(const struct token *token, int64_t now_s)
+{
+    return token->revoked != 0 || (token->expires_s != 0 && token->expires_s <= now_s);
+}
+
+/* Both secrets of a token. The table has room for them. */
+static void insert_both(struct table *table, const struct token *token, int64_t now_s)
+{
+    insert(table, token, false);
+    if (token->old_until_s > now_s) {
+        insert(table, token, true);
+    }
+}
+
+/* Room for one token more: at least half of the slots stay free. */
+static bool has_room(const struct table *table)
+{
+    return 2 * (table->count + 2) <= table->capacity;
+}
+
 /* Collects the rows of SELECT_TOKENS; grows by starting over in a table twice as large. */
 struct collecting {
     struct table *table;
+    int64_t now_s;
     bool is_full;
 };
 
@@ -97,27 +124,24 @@ static bool collect(void *context, const void *record)
 {
     struct collecting *collecting = context;
     const struct token *token = record;
-    if (token->revoked != 0) {
+    if (is_over(token, collecting->now_s)) {
         return true;
     }
-    if (2 * (collecting->table->count + 2) > collecting->table->capacity) {
-        collecting->is_full = true;
-        return false;
+    collecting->is_full = !has_room(collecting->table);
+    if (!collecting->is_full) {
+        insert_both(collecting->table, token, collecting->now_s);
     }
-    insert(collecting->table, token, false);
-    if (token->old_until_s != 0) {
-        insert(collecting->table, token, true);
-    }
-    return true;
+    return !collecting->is_full;
 }
 
 static enum error_code load(struct ledger_reader *reader,
+                            int64_t now_s,
                             struct table **ret_table,
                             struct error *err)
 {
     const struct select_args args = {0};
-    for (size_t capacity = 64;; capacity *= 2) {
-        struct collecting collecting = {.table = table_create(capacity)};
+    for (size_t capacity = TABLE_LEAST;; capacity *= 2) {
+        struct collecting collecting = {.table = table_create(capacity), .now_s = now_s};
         if (collecting.table == NULL) {
             return error_set(err, ERR_UNAVAILABLE, "no memory for the tokens");
         }
@@ -134,24 +158,106 @@ static enum error_code load(struct ledger_reader *reader,
     }
 }
 
-enum error_code auth_reload(struct auth *auth, struct ledger_reader *reader, struct error *err)
+static int64_t changes_of(struct auth *auth)
 {
-    enum error_code code = ledger_reader_begin(reader, err);
-    if (code != ERR_OK) {
-        return code;
-    }
-    struct table *table = NULL;
-    code = load(reader, &table, err);
-    ledger_reader_end(reader);
-    if (code != ERR_OK) {
-        return code;
-    }
     pthread_mutex_lock(&auth->lock);
-    struct table *old = auth->table;
-    auth->table = table;
+    const int64_t changes = auth->changes;
+    pthread_mutex_unlock(&auth->lock);
+    return changes;
+}
+
+/* Take a table that was read after so many changes. False when there have been more since: it may be older. */
+static bool take_table(struct auth *auth, struct table *table, int64_t changes)
+{
+    pthread_mutex_lock(&auth->lock);
+    const bool is_newest = auth->changes == changes;
+    struct table *old = is_newest ? auth->table : table;
+    if (is_newest) {
+        auth->table = table;
+        auth->changes++;
+    }
     pthread_mutex_unlock(&auth->lock);
     free(old);
+    return is_newest;
+}
+
+enum error_code auth_reload(struct auth *auth,
+                            struct ledger_reader *reader,
+                            int64_t now_ms,
+                            struct error *err)
+{
+    struct table *table = NULL;
+    int64_t changes;
+    do {
+        changes = changes_of(auth);
+        enum error_code code = ledger_reader_begin(reader, err);
+        if (code != ERR_OK) {
+            return code;
+        }
+        code = load(reader, now_ms / 1000, &table, err);
+        ledger_reader_end(reader);
+        if (code != ERR_OK) {
+            return code;
+        }
+    } while (!take_table(auth, table, changes));
     return ERR_OK;
+}
+
+/* ---- one that changed */
+
+/* Those of a table that still lead somewhere, in one with room for more. */
+static struct table *table_renew(const struct table *old, int64_t now_s)
+{
+    size_t living = 0;
+    size_t capacity = TABLE_LEAST;
+    for (size_t i = 0; old != NULL && i < old->capacity; i++) {
+        living += old->entries[i].is_used && !old->entries[i].is_dropped &&
+                  !is_over(&old->entries[i].token, now_s);
+    }
+    while (capacity < 4 * (living + 2)) {
+        capacity *= 2;
+    }
+    struct table *table = table_create(capacity);
+    for (size_t i = 0; table != NULL && old != NULL && i < old->capacity; i++) {
+        const struct known_token *entry = &old->entries[i];
+        if (entry->is_used && !entry->is_dropped && !is_over(&entry->token, now_s)) {
+            insert(table, &entry->token, entry->is_old);
+        }
+    }
+    return table;
+}
+
+static void drop(struct table *table, int64_t token_no)
+{
+    for (size_t i = 0; table != NULL && i < table->capacity; i++) {
+        struct known_token *entry = &table->entries[i];
+        entry->is_dropped =
+            entry->is_dropped || (entry->is_used && entry->token.token_no == token_no);
+    }
+}
+
+bool auth_take(struct auth *auth, const struct token *token, bool is_new, int64_t now_ms)
+{
+    const int64_t now_s = now_ms / 1000;
+    pthread_mutex_lock(&auth->lock);
+    auth->changes++;
+    if (!is_new) {
+        drop(auth->table, token->token_no);
+    }
+    bool is_known = is_over(token, now_s);
+    if (!is_known && (auth->table == NULL || !has_room(auth->table))) {
+        struct table *table = table_renew(auth->table, now_s);
+        if (table != NULL) {
+            free(auth->table);
+            auth->table = table;
+        }
+    }
+    if (!is_known && auth->table != NULL && has_room(auth->table)) {
+        insert_both(auth->table, token, now_s);
+        is_known = true;
+    }
+    pthread_mutex_unlock(&auth->lock);
+    return is_known;
 }
 
 /* ---- wrong tokens */

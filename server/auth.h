@@ -1,7 +1,7 @@
 /*
  * Who asks: bearer tokens, known by their SHA-256, kept in memory.
  *
- * The table is read from the ledger at start and after every command about tokens; looking up takes no ledger.
+ * The table is read from the ledger at start and follows every command about tokens; looking up takes no ledger.
  * Addresses that send wrong tokens too often are told to wait (429).
  */
 #ifndef SERVER_AUTH_H
@@ -40,7 +40,20 @@ void auth_destroy(struct auth *auth);
 void auth_set_failures(struct auth *auth, int64_t failures_per_minute);
 
 /** Read all tokens again. Any thread that has a reader. The old table stays on failure. */
-enum error_code auth_reload(struct auth *auth, struct ledger_reader *reader, struct error *err);
+enum error_code auth_reload(struct auth *auth,
+                            struct ledger_reader *reader,
+                            int64_t now_ms,
+                            struct error *err);
+
+/**
+ * A token is new, or another one than before: revoked, or with another secret. In the order of commits: on the ledger
+ * thread. From now on it is known as it is; one that is revoked or over is no more.
+ *
+ * @is_new  it was made a moment ago; else what was known of its number is dropped first
+ *
+ * Returns false when there is no memory for it: until the next auth_reload() it is unknown.
+ */
+bool auth_take(struct auth *auth, const struct token *token, bool is_new, int64_t now_ms);
 
 /**
  * Who sent this Authorization header?

@@ -25,6 +25,7 @@ enum {
 struct batcher {
     struct batcher_options options;
     pthread_t thread;
+    bool is_joined; /* of whoever stops it */
     pthread_mutex_t lock;
     pthread_cond_t wake;
 
@@ -438,9 +439,9 @@ int64_t batcher_queued(const struct batcher *batcher)
     return atomic_load_explicit(&batcher->queued, memory_order_relaxed);
 }
 
-void batcher_destroy(struct batcher *batcher)
+void batcher_stop(struct batcher *batcher)
 {
-    if (batcher == NULL) {
+    if (batcher == NULL || batcher->is_joined) {
         return;
     }
     pthread_mutex_lock(&batcher->lock);
@@ -448,6 +449,15 @@ void batcher_destroy(struct batcher *batcher)
     pthread_cond_signal(&batcher->wake);
     pthread_mutex_unlock(&batcher->lock);
     (void)pthread_join(batcher->thread, NULL);
+    batcher->is_joined = true;
+}
+
+void batcher_destroy(struct batcher *batcher)
+{
+    if (batcher == NULL) {
+        return;
+    }
+    batcher_stop(batcher);
     (void)pthread_mutex_destroy(&batcher->lock);
     (void)pthread_cond_destroy(&batcher->wake);
     free(batcher->works);

@@ -74,7 +74,10 @@ bool batcher_is_healthy(const struct batcher *batcher);
 /** Commands that wait now. Any thread. */
 int64_t batcher_queued(const struct batcher *batcher);
 
-/** Carry out what is queued, refuse the rest, end the thread. NULL is allowed. */
+/** Carry out what is queued, end the thread. From then on submitting is refused, still without harm. NULL is allowed. */
+void batcher_stop(struct batcher *batcher);
+
+/** The same, and free it: nobody may submit any more. NULL is allowed. */
 void batcher_destroy(struct batcher *batcher);
 
 #endif

@@ -41,6 +41,7 @@ struct chunk {
 struct bulk {
     struct service *service;
     pthread_t thread;
+    bool is_joined; /* of whoever stops it */
     pthread_mutex_t lock;
     pthread_cond_t wake;
     struct bulk_queued {
@@ -356,9 +357,9 @@ enum error_code bulk_create(struct service *service, struct bulk **ret_bulk, str
     return ERR_OK;
 }
 
-void bulk_destroy(struct bulk *bulk)
+void bulk_stop(struct bulk *bulk)
 {
-    if (bulk == NULL) {
+    if (bulk == NULL || bulk->is_joined) {
         return;
     }
     pthread_mutex_lock(&bulk->lock);
@@ -366,6 +367,15 @@ void bulk_destroy(struct bulk *bulk)
     pthread_cond_broadcast(&bulk->wake);
     pthread_mutex_unlock(&bulk->lock);
     (void)pthread_join(bulk->thread, NULL);
+    bulk->is_joined = true;
+}
+
+void bulk_destroy(struct bulk *bulk)
+{
+    if (bulk == NULL) {
+        return;
+    }
+    bulk_stop(bulk);
     for (size_t i = 0; i < ARRAY_LEN(bulk->chunks); i++) {
         chunk_reset(bulk->chunks[i]);
         chunk_destroy(bulk->chunks[i]);

@@ -61,6 +61,9 @@ MUST_USE enum error_code bulk_find_route(const struct request *request,
                                          struct error *err);
 
 /** Carry out what is queued, end the thread. NULL is allowed. */
+void bulk_stop(struct bulk *bulk);
+
+/** The same, and free it. NULL is allowed. */
 void bulk_destroy(struct bulk *bulk);
 
 #endif

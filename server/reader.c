@@ -125,7 +125,7 @@ enum error_code readers_create(const char *url,
     return ERR_OK;
 }
 
-void readers_destroy(struct readers *readers)
+void readers_stop(struct readers *readers)
 {
     if (readers == NULL) {
         return;
@@ -138,6 +138,15 @@ void readers_destroy(struct readers *readers)
         (void)pthread_join(readers->threads[i].thread, NULL);
         ledger_reader_close(readers->threads[i].reader);
     }
+    readers->started = 0;
+}
+
+void readers_destroy(struct readers *readers)
+{
+    if (readers == NULL) {
+        return;
+    }
+    readers_stop(readers);
     (void)pthread_mutex_destroy(&readers->lock);
     (void)pthread_cond_destroy(&readers->wake);
     free(readers);

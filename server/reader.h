@@ -39,7 +39,10 @@ MUST_USE enum error_code readers_submit(struct readers *readers,
                                         struct reader_job *job,
                                         struct error *err);
 
-/** Run what is queued, end the threads, close the readers. NULL is allowed. */
+/** Run what is queued, end the threads. From then on submitting is refused, still without harm. NULL is allowed. */
+void readers_stop(struct readers *readers);
+
+/** The same, close the readers and free them: nobody may submit any more. NULL is allowed. */
 void readers_destroy(struct readers *readers);
 
 #endif

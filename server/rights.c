@@ -21,16 +21,6 @@ enum error_code rights_begin(const struct principal *principal,
     return ledger_read_node_no(reader, principal->place_no, &ret_rights->place, err);
 }
 
-static bool serves_root(const struct cluster *cluster, int64_t root_no)
-{
-    for (int32_t i = 0; i < cluster->root_count; i++) {
-        if (cluster->roots[i].root_no == root_no) {
-            return true;
-        }
-    }
-    return cluster->root_count == 0;
-}
-
 static bool is_scheduler(const struct rights *rights)
 {
     return rights->principal->role == ROLE_SCHEDULER;
@@ -58,7 +48,7 @@ static bool sees_node(const struct rights *rights, const struct node *node)
     if (rights->sees_all) {
         return true;
     }
-    return is_scheduler(rights) ? serves_root(&rights->cluster, node->root_no)
+    return is_scheduler(rights) ? cluster_serves(&rights->cluster, node->root_no)
                                 : lies_at_place(rights, node);
 }
 
@@ -83,7 +73,7 @@ enum error_code rights_see_root(struct rights *rights,
 {
     bool is_seen = rights->sees_all;
     if (!is_seen && is_scheduler(rights)) {
-        is_seen = serves_root(&rights->cluster, root_no);
+        is_seen = cluster_serves(&rights->cluster, root_no);
     } else if (!is_seen) {
         is_seen = rights->place.node_no == root_no;
     }
@@ -99,7 +89,7 @@ enum error_code rights_see_cluster(struct rights *rights,
     if (!is_seen && is_scheduler(rights)) {
         is_seen = rights->cluster.cluster_no == cluster->cluster_no;
     } else if (!is_seen) {
-        is_seen = serves_root(cluster, rights->place.root_no);
+        is_seen = cluster_serves(cluster, rights->place.root_no);
     }
     return answer(is_seen, "cluster", name, err);
 }
@@ -112,7 +102,7 @@ enum error_code rights_narrow(struct rights *rights,
     bool is_seen = rights->sees_all;
     *ret_below_no = 0;
     if (!is_seen && is_scheduler(rights)) {
-        is_seen = serves_root(&rights->cluster, root->node_no);
+        is_seen = cluster_serves(&rights->cluster, root->node_no);
     } else if (!is_seen) {
         is_seen = rights->place.root_no == root->node_no;
         *ret_below_no = rights->place.parent_no != 0 ? rights->place.node_no : 0;

@@ -138,7 +138,7 @@ static enum error_code load_tokens(struct service *service, struct error *err)
     if (code != ERR_OK) {
         return code;
     }
-    code = auth_reload(service->auth, reader, err);
+    code = auth_reload(service->auth, reader, clock_wall_ms(), err);
     ledger_reader_close(reader);
     return code;
 }
@@ -277,9 +277,22 @@ bool service_run(struct service *service)
     return http_run(service->http);
 }
 
-void service_fini(struct service *service)
+/*
+ * Threads first, and nothing is freed before all have ended: jobs of clients that have gone are still under way. What
+ * the ledger thread finishes may go on to a reader; what a reader then wants of the ledger is refused.
+ */
+static void stop_threads(struct service *service)
 {
     webhooks_stop(service->webhooks);
+    bulk_stop(service->bulk);
+    batcher_stop(service->batcher);
+    readers_stop(service->readers);
+    readers_stop(service->reports);
+}
+
+void service_fini(struct service *service)
+{
+    stop_threads(service);
     bulk_destroy(service->bulk);
     batcher_destroy(service->batcher);
     webhooks_destroy(service->webhooks);

@@ -194,34 +194,17 @@ static bool add_unattributed(void *context, const void *record)
     return true;
 }
 
-struct serving {
-    int64_t root_no;
-    size_t count;
-    int64_t nos[256];
-};
-
-static bool keep_serving(void *context, const void *record)
+static bool add_charges_of(void *context, const void *record)
 {
-    struct serving *serving = context;
+    struct open_search *search = context;
     const struct cluster *cluster = record;
-    if (cluster_serves(cluster, serving->root_no)) {
-        serving->nos[serving->count++] = cluster->cluster_no;
+    const struct select_args args = {.n = {cluster->cluster_no}};
+    if (!cluster_serves(cluster, search->root_no)) {
+        return true;
     }
-    return serving->count < ARRAY_LEN(serving->nos);
-}
-
-static enum error_code add_charges(struct open_search *search)
-{
-    struct serving serving = {.root_no = search->root_no};
-    struct store *store = search->reader->store;
-    enum error_code code =
-        store_select(store, SELECT_CLUSTERS, NULL, keep_serving, &serving, search->err);
-    for (size_t i = 0; i < serving.count && code == ERR_OK; i++) {
-        const struct select_args args = {.n = {serving.nos[i]}};
-        code =
-            store_select(store, SELECT_UNATTRIBUTED, &args, add_unattributed, search, search->err);
-    }
-    return code;
+    search->code = store_select(search->reader->store, SELECT_UNATTRIBUTED, &args, add_unattributed,
+                                search, search->err);
+    return search->code == ERR_OK;
 }
 
 enum error_code ledger_read_still_open(struct ledger_reader *reader,
@@ -252,7 +235,7 @@ enum error_code ledger_read_still_open(struct ledger_reader *reader,
         code = store_select(reader->store, SELECT_HOLDS_DUE, &holds, add_unbound, &search, err);
     }
     if (code == ERR_OK && search.code == ERR_OK) {
-        code = add_charges(&search);
+        code = store_select(reader->store, SELECT_CLUSTERS, NULL, add_charges_of, &search, err);
     }
     return code == ERR_OK ? search.code : code;
 }

@@ -5,13 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ledger/map.h"
 #include "ledger/names.h"
 #include "ledger/reader.h"
 
 enum {
-    HOOKS_MOST = 1000,
-    CLUSTERS_MOST = 256,
-    PROJECTS_MOST = 4096,
     HOLDS_AT_ONCE = 512,
     DAY_S = 86400,
     SILENT_S = 120, /* SPEC 5.3 */
@@ -28,46 +26,67 @@ struct watch {
     struct error *err;
     int64_t types; /* that any webhook hears */
     size_t hook_count;
+    size_t hook_capacity;
     struct watch_hook {
         int64_t webhook_no;
         int64_t root_no;
         int64_t node_no;
         int64_t types;
         int64_t grant_days;
-    } hooks[HOOKS_MOST];
-    size_t cluster_count;
-    struct cluster clusters[CLUSTERS_MOST];
-    size_t project_count;
+    } *hooks;            /* owned */
+    struct map clusters; /* struct cluster by number */
+    struct map projects; /* struct watch_project by number */
     struct watch_project {
+        struct watch_project *next; /* in the order in which they were met */
         int64_t project_no;
         int64_t root_no;
         int64_t holds;
         int64_t frozen_mcs;
         int64_t hold_no; /* the one not heard of for longest */
         int64_t seen_s;
-    } projects[PROJECTS_MOST];
+    } *first, **tail;
     int64_t before; /* holds from here down have not been looked at */
     int64_t looked_at;
 };
+
+static bool fail_memory(struct watch *watch)
+{
+    watch->code = error_set(watch->err, ERR_UNAVAILABLE, "no memory to look for alerts");
+    return false;
+}
 
 static bool collect_hook(void *context, const void *record)
 {
     struct watch *watch = context;
     const struct webhook *row = record;
-    if (row->disabled == 0 && watch->hook_count < HOOKS_MOST) {
-        watch->hooks[watch->hook_count++] = (struct watch_hook){
-            row->webhook_no, row->root_no, row->node_no, row->types, row->grant_days};
-        watch->types |= row->types;
+    if (row->disabled != 0) {
+        return true;
     }
+    if (watch->hook_count == watch->hook_capacity) {
+        const size_t capacity = watch->hook_capacity == 0 ? 16 : 2 * watch->hook_capacity;
+        struct watch_hook *grown = realloc(watch->hooks, capacity * sizeof grown[0]);
+        if (grown == NULL) {
+            return fail_memory(watch);
+        }
+        watch->hooks = grown;
+        watch->hook_capacity = capacity;
+    }
+    watch->hooks[watch->hook_count++] = (struct watch_hook){
+        row->webhook_no, row->root_no, row->node_no, row->types, row->grant_days};
+    watch->types |= row->types;
     return true;
 }
 
 static bool collect_cluster(void *context, const void *record)
 {
     struct watch *watch = context;
-    if (watch->cluster_count < CLUSTERS_MOST) {
-        watch->clusters[watch->cluster_count++] = *(const struct cluster *)record;
+    const struct cluster *row = record;
+    struct cluster *kept = malloc(sizeof *kept);
+    if (kept == NULL || !map_add(&watch->clusters, row->cluster_no, kept)) {
+        free(kept);
+        return fail_memory(watch);
     }
+    *kept = *row;
     return true;
 }
 
@@ -161,8 +180,10 @@ static void look_at_grants(struct watch *watch)
 
 /* ---- clusters that are silent */
 
-static void look_at_cluster(struct watch *watch, const struct cluster *cluster)
+static bool look_at_cluster(void *context, const void *record)
 {
+    struct watch *watch = context;
+    const struct cluster *cluster = record;
     const bool silent = cluster->agent_seen_s > 0 && cluster->state == NODE_OPEN &&
                         watch->now_s - cluster->agent_seen_s > SILENT_S;
     const bool told = is_told(watch, ALERT_SILENT, cluster->cluster_no, 0);
@@ -174,41 +195,42 @@ static void look_at_cluster(struct watch *watch, const struct cluster *cluster)
                                      .other_no = cluster->cluster_no,
                                      .until_s = cluster->agent_seen_s};
     }
+    return watch->code == ERR_OK;
+}
+
+static void look_at_clusters(struct watch *watch)
+{
+    const enum error_code code = store_select(watch->reader->store, SELECT_CLUSTERS, NULL,
+                                              look_at_cluster, watch, watch->err);
+    watch->code = watch->code == ERR_OK ? code : watch->code;
 }
 
 /* ---- holds that nobody has heard of */
 
-static const struct cluster *cluster_of(const struct watch *watch, int64_t cluster_no)
-{
-    for (size_t i = 0; i < watch->cluster_count; i++) {
-        if (watch->clusters[i].cluster_no == cluster_no) {
-            return &watch->clusters[i];
-        }
-    }
-    return NULL;
-}
-
 static struct watch_project *project_of(struct watch *watch, const struct hold *hold)
 {
-    for (size_t i = 0; i < watch->project_count; i++) {
-        if (watch->projects[i].project_no == hold->project_no) {
-            return &watch->projects[i];
-        }
+    struct watch_project *project = map_get(&watch->projects, hold->project_no);
+    if (project != NULL) {
+        return project;
     }
-    if (watch->project_count == PROJECTS_MOST) {
+    project = malloc(sizeof *project);
+    if (project == NULL || !map_add(&watch->projects, hold->project_no, project)) {
+        free(project);
+        (void)fail_memory(watch);
         return NULL;
     }
-    struct watch_project *made = &watch->projects[watch->project_count++];
-    *made = (struct watch_project){
+    *project = (struct watch_project){
         .project_no = hold->project_no, .root_no = hold->root_no, .seen_s = INT64_MAX};
-    return made;
+    *watch->tail = project;
+    watch->tail = &project->next;
+    return project;
 }
 
 static bool look_at_hold(void *context, const void *record)
 {
     struct watch *watch = context;
     const struct hold *hold = record;
-    const struct cluster *cluster = cluster_of(watch, hold->cluster_no);
+    const struct cluster *cluster = map_get(&watch->clusters, hold->cluster_no);
     watch->before = hold->hold_no;
     watch->looked_at++;
     if (hold->counts[TASK_RUNNING] + hold->counts[TASK_SUSPENDED] == 0 || cluster == NULL ||
@@ -222,26 +244,30 @@ static bool look_at_hold(void *context, const void *record)
         project->hold_no = hold->seen_s <= project->seen_s ? hold->hold_no : project->hold_no;
         project->seen_s = hold->seen_s < project->seen_s ? hold->seen_s : project->seen_s;
     }
-    return true;
+    return project != NULL;
 }
 
 static void walk_holds(struct watch *watch)
 {
+    const enum error_code code = store_select(watch->reader->store, SELECT_CLUSTERS, NULL,
+                                              collect_cluster, watch, watch->err);
+    watch->code = watch->code == ERR_OK ? code : watch->code;
     watch->before = INT64_MAX;
     watch->looked_at = HOLDS_AT_ONCE;
     while (watch->code == ERR_OK && watch->looked_at == HOLDS_AT_ONCE) {
         const struct select_args args = {.n = {watch->before, 0, 0, 0, 0, 1},
                                          .limit = HOLDS_AT_ONCE};
         watch->looked_at = 0;
-        watch->code = store_select(watch->reader->store, SELECT_HOLDS, &args, look_at_hold, watch,
-                                   watch->err);
+        const enum error_code found = store_select(watch->reader->store, SELECT_HOLDS, &args,
+                                                   look_at_hold, watch, watch->err);
+        watch->code = watch->code == ERR_OK ? found : watch->code;
     }
 }
 
 static void tell_projects(struct watch *watch)
 {
-    for (size_t i = 0; i < watch->project_count && watch->code == ERR_OK; i++) {
-        const struct watch_project *project = &watch->projects[i];
+    const struct watch_project *project = watch->first;
+    for (; project != NULL && watch->code == ERR_OK; project = project->next) {
         if (is_told(watch, ALERT_STALE, project->project_no, 0) || watch->code != ERR_OK) {
             continue;
         }
@@ -264,13 +290,9 @@ static bool clear_project(void *context, const void *record)
 {
     struct watch *watch = context;
     const struct alert_state *state = record;
-    if (state->level == 0 || state->epoch != watch->epoch) {
+    if (state->level == 0 || state->epoch != watch->epoch ||
+        map_get(&watch->projects, state->subject_no) != NULL) {
         return true;
-    }
-    for (size_t i = 0; i < watch->project_count; i++) {
-        if (watch->projects[i].project_no == state->subject_no) {
-            return true;
-        }
     }
     struct command_alert *made = next_alert(watch);
     if (made != NULL) {
@@ -304,9 +326,7 @@ static enum error_code begin(struct watch *watch)
     struct store *store = watch->reader->store;
     enum error_code code =
         store_select(store, SELECT_WEBHOOKS, &args, collect_hook, watch, watch->err);
-    if (code == ERR_OK) {
-        code = store_select(store, SELECT_CLUSTERS, &args, collect_cluster, watch, watch->err);
-    }
+    code = code == ERR_OK ? watch->code : code;
     if (code == ERR_OK) {
         code = reader_look(watch->reader, RECORD_SEQUENCE, &epoch, &found, watch->err);
     }
@@ -319,10 +339,8 @@ static void look(struct watch *watch)
     if (watch->code == ERR_OK && hears(watch, ALERT_GRANT_ENDING)) {
         look_at_grants(watch);
     }
-    for (size_t i = 0; i < watch->cluster_count && hears(watch, ALERT_SILENT); i++) {
-        if (watch->code == ERR_OK) {
-            look_at_cluster(watch, &watch->clusters[i]);
-        }
+    if (watch->code == ERR_OK && hears(watch, ALERT_SILENT)) {
+        look_at_clusters(watch);
     }
     if (watch->code == ERR_OK && hears(watch, ALERT_STALE)) {
         look_at_stale(watch);
@@ -336,22 +354,24 @@ enum error_code ledger_watch(struct ledger_reader *reader,
                              size_t *ret_count,
                              struct error *err)
 {
-    struct watch *watch = calloc(1, sizeof *watch);
-    if (watch == NULL) {
-        return error_set(err, ERR_UNAVAILABLE, "out of memory");
+    struct watch watch = {
+        .reader = reader,
+        .now_s = now_ms / 1000,
+        .commands = commands,
+        .most = most,
+        .err = err,
+        .code = ERR_OK,
+    };
+    watch.tail = &watch.first;
+    map_init(&watch.clusters, free);
+    map_init(&watch.projects, free);
+    watch.code = begin(&watch);
+    if (watch.hook_count > 0) {
+        look(&watch);
     }
-    watch->reader = reader;
-    watch->now_s = now_ms / 1000;
-    watch->commands = commands;
-    watch->most = most;
-    watch->err = err;
-    watch->code = ERR_OK;
-    watch->code = begin(watch);
-    if (watch->hook_count > 0) {
-        look(watch);
-    }
-    const enum error_code code = watch->code;
-    *ret_count = watch->count;
-    free(watch);
-    return code;
+    *ret_count = watch.count;
+    map_fini(&watch.clusters);
+    map_fini(&watch.projects);
+    free(watch.hooks);
+    return watch.code;
 }

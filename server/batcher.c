@@ -285,7 +285,7 @@ static void tell_feed(struct batcher *batcher)
 {
     int64_t cluster_nos[FEED_CLUSTERS];
     size_t count = 0;
-    if (ledger_feed_changed(batcher->options.ledger, cluster_nos, FEED_CLUSTERS, &count)) {
+    while (ledger_feed_changed(batcher->options.ledger, cluster_nos, FEED_CLUSTERS, &count)) {
         batcher->options.feed_changed(batcher->options.context, cluster_nos, count);
     }
 }

@@ -10,16 +10,14 @@
 #include "ledger/base/amount.h"
 #include "server/xlsx.h"
 
-enum { CURRENCIES = 16 };
-
 /* What the rows of a workbook come to; money by currency. */
 struct totals {
     int64_t sums[EXPORT_COLUMNS];
     size_t count;
-    struct {
+    struct currency {
         char name[8];
         int64_t sums[EXPORT_COLUMNS];
-    } currencies[CURRENCIES];
+    } *currencies; /* owned */
 };
 
 struct export
@@ -130,29 +128,44 @@ static void csv_header(struct export *export)
 /* ---- totals of a workbook */
 
 /* The sums of a row's currency; NULL where it has none. */
-static int64_t *money_sums(struct export *export, const struct export_value *values)
+static enum error_code money_sums(struct export *export,
+                                  const struct export_value *values,
+                                  int64_t **ret_sums,
+                                  struct error *err)
 {
     struct totals *totals = &export->totals;
     const char *name = export->currency >= 0 ? values[export->currency].text : NULL;
+    *ret_sums = NULL;
     if (name == NULL || name[0] == '\0') {
-        return NULL;
+        return ERR_OK;
     }
     size_t i = 0;
     while (i < totals->count && strcmp(totals->currencies[i].name, name) != 0) {
         i++;
     }
-    if (i == totals->count && i < CURRENCIES) {
-        (void)snprintf(totals->currencies[i].name, sizeof(totals->currencies[i].name), "%s", name);
+    if (i == totals->count) {
+        struct currency *grown = realloc(totals->currencies, (i + 1) * sizeof(grown[0]));
+        if (grown == NULL) {
+            return error_set(err, ERR_UNAVAILABLE, "no memory for the totals of a currency");
+        }
+        totals->currencies = grown;
+        memset(&grown[i], 0, sizeof(grown[i]));
+        (void)snprintf(grown[i].name, sizeof(grown[i].name), "%s", name);
         totals->count++;
     }
-    return i < CURRENCIES ? totals->currencies[i].sums : NULL;
+    *ret_sums = totals->currencies[i].sums;
+    return ERR_OK;
 }
 
 static enum error_code add_to_totals(struct export *export,
                                      const struct export_value *values,
                                      struct error *err)
 {
-    int64_t *money = money_sums(export, values);
+    int64_t *money;
+    const enum error_code code = money_sums(export, values, &money, err);
+    if (code != ERR_OK) {
+        return code;
+    }
     for (size_t i = 0; i < export->count; i++) {
         const struct export_column *column = &export->columns[i];
         int64_t *sum = column->kind == EXPORT_MONEY ? money : export->totals.sums;
@@ -281,6 +294,7 @@ void export_destroy(struct export *export)
 {
     if (export != NULL) {
         xlsx_destroy(export->xlsx);
+        free(export->totals.currencies);
         free(export);
     }
 }

@@ -33,7 +33,7 @@ struct watch {
         int64_t node_no;
         int64_t types;
         int64_t grant_days;
-    } *hooks;            /* owned */
+    } * hooks;           /* owned */
     struct map clusters; /* struct cluster by number */
     struct map projects; /* struct watch_project by number */
     struct watch_project {
@@ -44,7 +44,7 @@ struct watch {
         int64_t frozen_mcs;
         int64_t hold_no; /* the one not heard of for longest */
         int64_t seen_s;
-    } *first, **tail;
+    } * first, **tail;
     int64_t before; /* holds from here down have not been looked at */
     int64_t looked_at;
 };

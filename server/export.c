@@ -17,7 +17,7 @@ struct totals {
     struct currency {
         char name[8];
         int64_t sums[EXPORT_COLUMNS];
-    } *currencies; /* owned */
+    } * currencies; /* owned */
 };
 
 struct export

@@ -1,9 +1,10 @@
 /* What is looked for in many clusters, projects and webhooks is looked for in all of them (SPEC 4.6, 8.2). */
-#include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
 
 #include "tests/ledger/book.h"
 
@@ -78,9 +79,8 @@ ON_EVERY_BOOK(watch, a_preview_counts_the_unattributed_charges_of_every_cluster,
     (void)book_run(book, &charge);
     const struct node acme = book_node(book, NODE_ORGANIZATION, "acme", "");
     cr_assert_eq(ledger_reader_begin(book->keeper, &err), ERR_OK);
-    cr_assert_eq(
-        ledger_read_still_open(book->keeper, &acme, NOVEMBER, book->now_ms, &open, &err),
-        ERR_OK);
+    cr_assert_eq(ledger_read_still_open(book->keeper, &acme, NOVEMBER, book->now_ms, &open, &err),
+                 ERR_OK);
     ledger_reader_end(book->keeper);
     cr_assert_eq(open.unattributed, 1);
 }

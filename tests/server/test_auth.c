@@ -1,7 +1,8 @@
 /* Tokens in memory: known from the moment they are made, unknown from the moment they are revoked or over (SPEC 10.1). */
-#include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <criterion/criterion.h>
 
 #include "ledger/base/digest.h"
 #include "server/auth.h"

@@ -7,6 +7,7 @@
 #include "clients/kubernetes/agent_log.h"
 #include "clients/kubernetes/commands.h"
 #include "clients/kubernetes/counters.h"
+#include "clients/kubernetes/gang.h"
 #include "clients/kubernetes/names.h"
 #include "clients/kubernetes/object.h"
 #include "clients/kubernetes/pod_cost.h"
@@ -162,6 +163,24 @@ static json_t *freeze_ask(const struct admission *admission,
     return answer;
 }
 
+/* Whether a pod has others beside it that its namespace wants frozen together. Without an answer on how many: yes. */
+static bool has_companions(const struct admission *admission, const struct review *review)
+{
+    struct gang gang;
+    if (!namespaces_find(admission->namespaces, review->namespace).gang ||
+        !gang_of_pod(review->object, review->namespace, &gang)) {
+        return false;
+    }
+    if (gang.size == 0) {
+        json_t *object = people_get(admission->people, gang.path);
+        if (!gang_size_of_object(object, &gang.size)) {
+            gang.size = 0;
+        }
+        json_decref(object);
+    }
+    return gang.size != 1;
+}
+
 json_t *admission_enforce(const struct admission *admission, const struct review *review)
 {
     if (namespaces_is_protected(admission->namespaces, review->namespace) ||
@@ -181,6 +200,13 @@ json_t *admission_enforce(const struct admission *admission, const struct review
     if (object_text(review->object, "metadata", "uid", NULL)[0] == '\0') {
         return refuse(review, 403, "Forbidden",
                       "the pod has no uid: /enforce must be a validating webhook");
+    }
+    if (has_companions(admission, review)) {
+        /* Pods come here one by one: the first ones would hold what the last ones lack. */
+        return refuse(
+            review, 403, "Forbidden",
+            "the pods of a gang are frozen together in mode gate only: give the namespace "
+            "the label corehour.io/mode=gate, or take corehour.io/gang from it");
     }
     char user[PEOPLE_NAME_BYTES];
     people_find(admission->people, review->object, review->namespace, review->username, user);

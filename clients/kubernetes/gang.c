@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_BYTES = 254 };
+#include "clients/kubernetes/object.h"
 
 static const struct naming {
     const char *where; /* "labels" or "annotations" */
@@ -23,20 +23,6 @@ static const struct naming {
     {"labels", "scheduling.x-k8s.io/pod-group", NULL, NULL, "scheduling.x-k8s.io/v1alpha1"},
     {"annotations", "scheduling.k8s.io/group-name", NULL, NULL, "scheduling.volcano.sh/v1beta1"},
 };
-
-/* What may stand in a path as it is: names of objects. */
-static bool is_name(const char *text)
-{
-    if (text == NULL || text[0] == '\0' || text[0] == '.' || strlen(text) >= NAME_BYTES) {
-        return false;
-    }
-    for (; *text != '\0'; text++) {
-        if (!isalnum((unsigned char)*text) && strchr("-._", *text) == NULL) {
-            return false;
-        }
-    }
-    return true;
-}
 
 static bool size_check(int64_t size, int64_t *ret_size)
 {
@@ -75,7 +61,7 @@ static bool naming_read(const json_t *pod,
 {
     struct gang gang = {0};
     const char *name = text_of(pod, naming->where, naming->name);
-    if (!is_name(name)) {
+    if (!object_is_name(name)) {
         return false;
     }
     snprintf(gang.key, sizeof gang.key, "%s/%s/%s", namespace, naming->name, name);
@@ -102,7 +88,7 @@ static bool job_read(const json_t *pod, const char *namespace, struct gang *ret_
         const char *uid = json_string_value(json_object_get(owner, "uid"));
         if (!json_is_true(json_object_get(owner, "controller")) || kind == NULL ||
             version == NULL || strcmp(kind, "Job") != 0 || strncmp(version, "batch/", 6) != 0 ||
-            !is_name(name) || !is_name(uid)) {
+            !object_is_name(name) || !object_is_name(uid)) {
             continue;
         }
         struct gang gang = {0};
@@ -117,7 +103,7 @@ static bool job_read(const json_t *pod, const char *namespace, struct gang *ret_
 
 bool gang_of_pod(const json_t *pod, const char *namespace, struct gang *ret_gang)
 {
-    if (!is_name(namespace)) {
+    if (!object_is_name(namespace)) {
         return false;
     }
     for (size_t i = 0; i < sizeof namings / sizeof namings[0]; i++) {

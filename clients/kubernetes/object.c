@@ -1,10 +1,13 @@
 /* Paths into JSON: see object.h. */
 #include "clients/kubernetes/object.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "clients/units.h"
+
+enum { NAME_BYTES = 254 };
 
 static json_t *walk(const json_t *object, va_list path)
 {
@@ -62,6 +65,19 @@ const json_t *object_condition(const json_t *object, const char *type)
 bool object_condition_is(const json_t *condition, const char *status)
 {
     return strcmp(object_text(condition, "status", NULL), status) == 0;
+}
+
+bool object_is_name(const char *text)
+{
+    if (text == NULL || text[0] == '\0' || text[0] == '.' || strlen(text) >= NAME_BYTES) {
+        return false;
+    }
+    for (; *text != '\0'; text++) {
+        if (!isalnum((unsigned char)*text) && strchr("-._", *text) == NULL) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void object_copy(char *ret_text, const char *text, size_t bytes)

@@ -22,6 +22,9 @@ const json_t *object_condition(const json_t *object, const char *type);
 /* Whether a condition is there with this status. NULL is legal. */
 bool object_condition_is(const json_t *condition, const char *status);
 
+/* Whether a text can be the name or uid of an object, and may stand in a path as it is. NULL is legal. */
+bool object_is_name(const char *text);
+
 /* Copies as much of a text as fits with its NUL, never half a UTF-8 character. */
 void object_copy(char *ret_text, const char *text, size_t bytes);
 

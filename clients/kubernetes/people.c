@@ -120,19 +120,44 @@ static const json_t *controller_of(const json_t *object)
     return NULL;
 }
 
-/* Path of an owner; false for kinds that are not asked for. */
+/* Path of an owner; false for kinds that are not asked for, and for texts that are no names: the API server takes any. */
 static bool owner_path(const json_t *reference, const char *namespace, char *ret_path, size_t bytes)
 {
     const char *version = object_text(reference, "apiVersion", NULL);
     const char *kind = object_text(reference, "kind", NULL);
+    const char *name = object_text(reference, "name", NULL);
+    if (!object_is_name(name) || !object_is_name(namespace)) {
+        return false;
+    }
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const size_t group_bytes = strlen(kinds[i].group);
         if (strcmp(kinds[i].kind, kind) == 0 &&
-            strncmp(kinds[i].group, version, strlen(kinds[i].group)) == 0) {
+            strncmp(kinds[i].group, version, group_bytes) == 0 &&
+            object_is_name(version + group_bytes)) {
             return snprintf(ret_path, bytes, "/apis/%s/namespaces/%s/%s/%s", version, namespace,
-                            kinds[i].plural, object_text(reference, "name", NULL)) < (int)bytes;
+                            kinds[i].plural, name) < (int)bytes;
         }
     }
     return false;
+}
+
+static int object_get_at(struct people *people, const char *path, json_t **ret_object)
+{
+    const struct api_request request = {.method = "GET", .path = path};
+    pthread_mutex_lock(&people->caller_lock);
+    const int status = api_call(&people->caller, &request, ret_object);
+    pthread_mutex_unlock(&people->caller_lock);
+    return status;
+}
+
+json_t *people_get(struct people *people, const char *path)
+{
+    json_t *object = NULL;
+    if (object_get_at(people, path, &object) == 200) {
+        return object;
+    }
+    json_decref(object);
+    return NULL;
 }
 
 /* The owner as it is now; NULL when it is another one by now, gone, or there is no answer. ret_sure: this will not change. */
@@ -146,11 +171,8 @@ static json_t *owner_get(struct people *people,
     if (!owner_path(reference, namespace, path, sizeof path)) {
         return NULL;
     }
-    const struct api_request request = {.method = "GET", .path = path};
     json_t *owner = NULL;
-    pthread_mutex_lock(&people->caller_lock);
-    const int status = api_call(&people->caller, &request, &owner);
-    pthread_mutex_unlock(&people->caller_lock);
+    const int status = object_get_at(people, path, &owner);
     *ret_sure = status == 200 || status == 404;
     const bool is_it = status == 200 && strcmp(object_text(owner, "metadata", "uid", NULL),
                                                object_text(reference, "uid", NULL)) == 0;

@@ -43,4 +43,7 @@ void people_find(struct people *people,
                  const char *requester,
                  char *ret_user);
 
+/* An object of the API server that says something of owners, such as how many pods they have. NULL when there is no answer. */
+json_t *people_get(struct people *people, const char *path);
+
 #endif

@@ -9,10 +9,18 @@
 
 #include <microhttpd.h>
 
+#include "clients/clock.h"
 #include "clients/kubernetes/certificate.h"
 #include "clients/kubernetes/counters.h"
 
-enum { THREAD_STACK_BYTES = 512 << 10, IDLE_S = 120, PROBLEM_BYTES = 256, METRICS_BYTES = 8192 };
+enum {
+    THREAD_STACK_BYTES = 512 << 10,
+    SILENCE_S = 10, /* until the first request is answered */
+    IDLE_S = 120,   /* after that: longer than the API server keeps a connection */
+    BODY_S = 10,    /* a whole body */
+    PROBLEM_BYTES = 256,
+    METRICS_BYTES = 8192
+};
 
 struct webhook {
     const struct admission *admission;
@@ -26,7 +34,8 @@ struct exchange {
     char *body;
     size_t bytes;
     size_t room;
-    bool refused; /* answered before its body was read */
+    bool refused;   /* answered before its body was read */
+    int64_t due_ms; /* monotonic: by then the body is there */
 };
 
 /* A page: one path with one method. */
@@ -201,6 +210,7 @@ static enum MHD_Result request_begin(struct webhook *webhook,
         return MHD_NO;
     }
     exchange->webhook = webhook;
+    exchange->due_ms = client_clock_mono_ms() + BODY_S * INT64_C(1000);
     *request_context = exchange;
     if (page != NULL) {
         const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
@@ -234,8 +244,9 @@ static enum MHD_Result on_request(void *context,
         return request_begin(webhook, connection, page, page == NULL ? status : 0, request_context);
     }
     if (*upload_bytes > 0) {
-        if (!exchange->refused && body_reserve(exchange, exchange->bytes + *upload_bytes) != 0) {
-            return MHD_NO; /* a chunked body without end */
+        if (client_clock_mono_ms() > exchange->due_ms ||
+            (!exchange->refused && body_reserve(exchange, exchange->bytes + *upload_bytes) != 0)) {
+            return MHD_NO; /* a body that trickles, or a chunked one without end */
         }
         if (!exchange->refused) {
             memcpy(exchange->body + exchange->bytes, upload, *upload_bytes);
@@ -244,6 +255,7 @@ static enum MHD_Result on_request(void *context,
         *upload_bytes = 0;
         return MHD_YES;
     }
+    MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)IDLE_S);
     return exchange->refused || page == NULL ? MHD_YES : page->answer(connection, page, exchange);
 }
 
@@ -290,6 +302,7 @@ static struct MHD_Daemon *daemon_start(struct webhook *webhook, const struct add
     const unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
                            MHD_USE_POLL | MHD_USE_TLS | MHD_USE_ERROR_LOG |
                            (address->ai_family == AF_INET6 ? MHD_USE_DUAL_STACK : 0U);
+    const unsigned connections = (unsigned)webhook->admission->config->connections_max;
     /* clang-format off */
     return MHD_start_daemon(
         flags, 0, NULL, NULL, on_request, webhook,
@@ -297,8 +310,9 @@ static struct MHD_Daemon *daemon_start(struct webhook *webhook, const struct add
         MHD_OPTION_SOCK_ADDR, address->ai_addr,
         MHD_OPTION_HTTPS_CERT_CALLBACK2, certificate_retrieve,
         MHD_OPTION_HTTPS_PRIORITIES, "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2",
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)webhook->admission->config->connections_max,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
+        MHD_OPTION_CONNECTION_LIMIT, connections,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, connections / 2,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_S,
         MHD_OPTION_THREAD_STACK_SIZE, (size_t)THREAD_STACK_BYTES,
         MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U,
         MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,

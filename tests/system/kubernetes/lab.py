@@ -204,7 +204,7 @@ class Agent:
 class Lab:
     """`with Lab(corehourd, agent) as lab:`; lab.agent(**keys) starts an agent."""
 
-    def __init__(self, corehourd, program, clock=None, cluster="kube"):
+    def __init__(self, corehourd, program, clock=None, cluster="kube", make_api=ApiServer):
         self.program = program
         self.clock = clock
         self.cluster = cluster
@@ -212,7 +212,7 @@ class Lab:
         self.daemon = d.Daemon(corehourd, environment=clock.environment if clock else None)
         self.agents = []
         self.cert, self.key, self.ca = make_certificate(self.folder)
-        self.api = ApiServer(self.cert, self.key)
+        self.api = make_api(self.cert, self.key)
 
     def ledger_url(self):
         return f"http://127.0.0.1:{self.daemon.port}"

@@ -132,6 +132,33 @@ class TestEnforce(Webhook):
             self.assertIn("project team-b gpus cap", answer["status"]["message"])
         self.assertEqual(before, self.pods_held())
 
+    def test_pods_of_a_gang_are_refused_where_they_cannot_be_frozen_together(self):
+        """Pods come to a webhook one by one; a Job of one pod needs no others."""
+        api = self.lab.api
+        api.namespace("team-g", "enforce", {"corehour.io/account": "team-c"}, **{"corehour.io/gang": "true"})
+        for name, size in (("one", 1), ("two", 2)):
+            metadata = {"name": name, "namespace": "team-g", "uid": f"uid-{name}"}
+            api.put("jobs", {"kind": "Job", "metadata": metadata, "spec": {"parallelism": size, "template": {}}})
+
+        def ask(pod, labels=(), **owner):
+            item = l.pod(pod, pod, "team-g", metadata={"labels": dict(labels)})
+            if owner:
+                item["metadata"]["ownerReferences"] = [{"apiVersion": "batch/v1", "kind": "Job", "controller": True, **owner}]
+            return self.agent.review("/enforce", l.review(item))
+
+        deadline = time.monotonic() + 20
+        while ask(f"gang-{time.monotonic_ns()}", name="two", uid="uid-two")["allowed"] and time.monotonic() < deadline:
+            time.sleep(0.05)
+        answer = ask("gang-two", name="two", uid="uid-two")
+        self.assertEqual((answer["allowed"], answer["status"]["code"]), (False, 403))
+        self.assertIn("frozen together in mode gate only", answer["status"]["message"])
+        self.assertFalse(ask("gang-unknown", name="gone", uid="uid-gone")["allowed"], "nobody says how many")
+        group = {"pod-group.scheduling.sigs.k8s.io/name": "g", "pod-group.scheduling.sigs.k8s.io/min-available": "3"}
+        self.assertFalse(ask("gang-group", group)["allowed"])
+        self.assertEqual([self.lab.hold(f"gang-{n}") for n in ("two", "unknown", "group")], [None] * 3)
+        self.assertTrue(ask("gang-one", name="one", uid="uid-one")["allowed"])
+        self.assertTrue(ask("gang-alone")["allowed"])
+
     def test_protected_namespaces_are_let_through_unseen(self):
         for name in ("kube-system", "kube-public", "kube-node-lease", "corehour"):
             answer = self.agent.review("/enforce", l.review(l.pod("p", f"sys-{name}", name, gpus=1000000)))
@@ -177,6 +204,23 @@ class TestPeople(Webhook):
             self.assertEqual(self.lab.hold(f"chain-{i}")["user"], "carol")
         asked = [r for r in api.requests if "replicasets" in r[1] or "deployments" in r[1]]
         self.assertEqual(len(asked), 2, "owners are remembered")
+
+    def test_an_owner_is_looked_for_in_the_namespace_of_its_pod_only(self):
+        """The API server takes any text for an owner's name."""
+        metadata = {"name": "theirs", "namespace": "team-b", "uid": "j-1", "annotations": {"corehour.io/created-by": "carol"}}
+        self.lab.api.put("jobs", {"metadata": metadata})
+        robot = "system:serviceaccount:kube-system:job-controller"
+        up = "batch/v1/namespaces/team-b/jobs/theirs?x=/../../../.."
+        names = ["../../team-b/jobs/theirs", "x/../../../team-b/jobs/theirs", "%2e%2e/x", "a?b", "a b", "a\nb", "", "..", up]
+        before = len(self.lab.api.requests)
+        for number, name in enumerate(names):
+            version, name = (name, "theirs") if name == up else ("batch/v1", name)
+            owner = {"apiVersion": version, "kind": "Job", "name": name, "uid": "j-1", "controller": True}
+            item = l.pod("p", f"path-{number}", metadata={"ownerReferences": [owner]})
+            self.agent.review("/enforce", l.review(item, robot))
+            self.assertEqual(self.lab.hold(f"path-{number}")["user"], "kubernetes", name)
+        asked = [r[1] for r in self.lab.api.requests[before:] if "jobs" in r[1]]
+        self.assertEqual(asked, [])
 
     def test_who_is_charged_when_no_human_asked(self):
         robot = "system:serviceaccount:kubeflow:runner"
@@ -306,6 +350,51 @@ class TestWire(Webhook):
         self.assertLess(time.monotonic() - began, 10)
         for tls in slow:
             tls.close()
+
+
+class TestCrowd(Webhook):
+    """Clients that mean no good, on a webhook with few connections."""
+
+    KEYS = {"connections_max": 16}
+
+    def half_a_request(self, source):
+        raw = socket.create_connection(("127.0.0.1", self.agent.port), 30, (source, 0))
+        context = ssl.create_default_context(cafile=str(self.lab.ca))
+        tls = context.wrap_socket(raw, server_hostname="localhost")
+        tls.send(b"POST /enforce HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
+        return tls
+
+    def test_one_address_does_not_get_all_connections(self):
+        held = []
+        for _ in range(16):
+            try:
+                held.append(self.half_a_request("127.0.0.2"))
+            except OSError:
+                break
+        self.assertEqual(len(held), 8)
+        self.assertTrue(self.agent.review("/enforce", l.review(l.pod("p", "crowd-1")))["allowed"])
+        for tls in held:
+            tls.close()
+
+    def test_a_body_that_trickles_in_is_cut_off(self):
+        tls = self.half_a_request("127.0.0.3")
+        began = time.monotonic()
+        with self.assertRaises(OSError):
+            while time.monotonic() - began < 60:
+                tls.send(b" ")
+                time.sleep(0.5)
+        tls.close()
+        self.assertGreater(time.monotonic() - began, 8)
+        self.assertLess(time.monotonic() - began, 50)
+
+    def test_silence_before_the_first_request_is_cut_short_and_after_it_is_not(self):
+        used = self.agent.connect()
+        self.assertEqual(self.agent.call("GET", "/healthz", connection=used)[0], 200)
+        with socket.create_connection(("127.0.0.1", self.agent.port), 60) as silent:
+            while silent.recv(100):  # until it is closed; TLS may say so first
+                pass
+        self.assertEqual(self.agent.call("GET", "/healthz", connection=used)[0], 200, "kept alive")
+        used.close()
 
 
 class TestCertificate(Webhook):

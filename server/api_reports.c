@@ -57,8 +57,11 @@ static enum error_code read_group_by(const char *text, uint32_t *ret_columns, st
             column++;
         }
         if (column->name == NULL) {
-            return error_set_field(err, ERR_INVALID_FIELD, "group_by", "\"%.*s\" is no column",
-                                   (int)(bytes < 40 ? bytes : 40), text);
+            return error_set_field(
+                err, ERR_INVALID_FIELD, "group_by",
+                "\"%.*s\" is no column; there are organization, project, user, cluster, partition, qos, "
+                "gpu_model, outcome, day and month",
+                (int)(bytes < 40 ? bytes : 40), text);
         }
         columns |= (uint32_t)column->value;
         text += bytes + (text[bytes] == ',');
@@ -138,6 +141,25 @@ static enum error_code read_span(const struct request *request,
     return code;
 }
 
+/* A lead asks for a report of its own place: it is told by what name it gets one. What is not seen is not there. */
+static enum error_code refuse_no_root(struct ledger_reader *reader,
+                                      struct rights *rights,
+                                      const struct node *node,
+                                      struct error *err)
+{
+    struct node root;
+    enum error_code code = rights_see_node(rights, node, node->name, err);
+    code = code == ERR_OK ? ledger_read_node_no(reader, node->root_no, &root, err) : code;
+    if (code == ERR_NOT_FOUND) {
+        return error_set(err, code, "no root %s", node->name);
+    }
+    return code != ERR_OK
+               ? code
+               : error_set_field(err, ERR_INVALID_FIELD, "root",
+                                 "%s is not a root: ask for %s, of which every token sees its part",
+                                 node->name, root.name);
+}
+
 static enum error_code read_root(const char *name,
                                  struct ledger_reader *reader,
                                  struct rights *rights,
@@ -146,14 +168,14 @@ static enum error_code read_root(const char *name,
 {
     enum error_code code =
         ledger_read_node(reader, NODE_ORGANIZATION, name, "", &report->root, err);
+    if (code == ERR_OK && report->root.root_no != report->root.node_no) {
+        return refuse_no_root(reader, rights, &report->root, err);
+    }
     if (code == ERR_OK) {
         code = rights_narrow(rights, &report->root, &report->query.below_no, err);
     }
     if (code == ERR_NOT_FOUND) {
         return error_set(err, code, "no root %s", name);
-    }
-    if (code == ERR_OK && report->root.root_no != report->root.node_no) {
-        return error_set_field(err, ERR_INVALID_FIELD, "root", "%s is not a root", name);
     }
     report->query.root_no = report->root.node_no;
     return code;

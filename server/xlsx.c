@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xlsxwriter.h>
 
-enum { XLSX_ROWS_MAX = 1048576, WIDTH = 18 };
+enum { XLSX_ROWS_MAX = 1048576, XLSX_A4 = 9 };
 
 struct xlsx {
     lxw_workbook *workbook;
@@ -17,15 +17,19 @@ struct xlsx {
     const struct export_column *columns;
     size_t count;
     lxw_row_t row;
+    lxw_row_t rows_end; /* the last row that is no total */
 };
 
-/* The number formats, by enum export_kind. */
-static const char *const number_formats[] = {
-    [EXPORT_TEXT] = "@",
-    [EXPORT_INTEGER] = "0",
-    [EXPORT_HOURS] = "0.00000",
-    [EXPORT_MONEY] = "0.000000",
-    [EXPORT_QUANTITY] = "0.000000000",
+/* How numbers are shown, and how many digits wide a column is at least, by enum export_kind. */
+static const struct look {
+    const char *number_format;
+    double width;
+} looks[] = {
+    [EXPORT_TEXT] = {"@", 12},
+    [EXPORT_INTEGER] = {"#,##0", 17},
+    [EXPORT_HOURS] = {"#,##0.00000", 17},
+    [EXPORT_MONEY] = {"#,##0.000000", 17},
+    [EXPORT_QUANTITY] = {"#,##0.000000000", 21},
 };
 
 static void make_formats(struct xlsx *xlsx)
@@ -35,19 +39,38 @@ static void make_formats(struct xlsx *xlsx)
     for (size_t i = 0; i <= EXPORT_QUANTITY; i++) {
         xlsx->formats[i] = workbook_add_format(xlsx->workbook);
         xlsx->bold_formats[i] = workbook_add_format(xlsx->workbook);
-        format_set_num_format(xlsx->formats[i], number_formats[i]);
-        format_set_num_format(xlsx->bold_formats[i], number_formats[i]);
+        format_set_num_format(xlsx->formats[i], looks[i].number_format);
+        format_set_num_format(xlsx->bold_formats[i], looks[i].number_format);
         format_set_bold(xlsx->bold_formats[i]);
     }
 }
 
+/* On paper: across, all columns on one page, the header on each. */
+static void set_page(struct xlsx *xlsx)
+{
+    worksheet_set_landscape(xlsx->sheet);
+    worksheet_set_paper(xlsx->sheet, XLSX_A4);
+    worksheet_fit_to_pages(xlsx->sheet, 1, 0);
+    (void)worksheet_repeat_rows(xlsx->sheet, 0, 0);
+    (void)worksheet_set_footer(xlsx->sheet, "&R&P / &N");
+}
+
+/* A title stands over its numbers, and has room for the button of its filter. */
 static void write_header(struct xlsx *xlsx)
 {
-    (void)worksheet_set_column(xlsx->sheet, 0, (lxw_col_t)(xlsx->count - 1), WIDTH, NULL);
+    const size_t button = 4;
+    lxw_format *const over_numbers = workbook_add_format(xlsx->workbook);
+    format_set_bold(over_numbers);
+    format_set_align(over_numbers, LXW_ALIGN_RIGHT);
     worksheet_freeze_panes(xlsx->sheet, 1, 0);
     for (size_t i = 0; i < xlsx->count; i++) {
-        (void)worksheet_write_string(xlsx->sheet, 0, (lxw_col_t)i, xlsx->columns[i].name,
-                                     xlsx->bold);
+        const struct export_column *column = &xlsx->columns[i];
+        const double wanted = (double)(strlen(column->name) + button);
+        const double least = looks[column->kind].width;
+        (void)worksheet_set_column(xlsx->sheet, (lxw_col_t)i, (lxw_col_t)i,
+                                   wanted > least ? wanted : least, NULL);
+        (void)worksheet_write_string(xlsx->sheet, 0, (lxw_col_t)i, column->name,
+                                     column->kind == EXPORT_TEXT ? xlsx->bold : over_numbers);
     }
     xlsx->row = 1;
 }
@@ -76,6 +99,7 @@ enum error_code xlsx_begin(int fd,
     xlsx->columns = columns;
     xlsx->count = count;
     make_formats(xlsx);
+    set_page(xlsx);
     write_header(xlsx);
     *ret_xlsx = xlsx;
     return ERR_OK;
@@ -141,7 +165,9 @@ static enum error_code write_row(struct xlsx *xlsx,
 
 enum error_code xlsx_row(struct xlsx *xlsx, const struct export_value *values, struct error *err)
 {
-    return write_row(xlsx, values, xlsx->formats, err);
+    const enum error_code code = write_row(xlsx, values, xlsx->formats, err);
+    xlsx->rows_end = xlsx->row - 1;
+    return code;
 }
 
 enum error_code xlsx_total(struct xlsx *xlsx, const struct export_value *values, struct error *err)
@@ -151,6 +177,9 @@ enum error_code xlsx_total(struct xlsx *xlsx, const struct export_value *values,
 
 enum error_code xlsx_end(struct xlsx *xlsx, struct error *err)
 {
+    if (xlsx->rows_end > 0) {
+        (void)worksheet_autofilter(xlsx->sheet, 0, 0, xlsx->rows_end, (lxw_col_t)(xlsx->count - 1));
+    }
     const lxw_error result = workbook_close(xlsx->workbook);
     free(xlsx);
     return result == LXW_NO_ERROR

@@ -1,4 +1,5 @@
-"""Count the tests of meson's last run, single Criterion tests included, and print `N passed, N failed`.
+"""Count the tests of meson's last run, single Criterion tests included, and print `N passed, N failed`, and
+`, N skipped` when there were: whole tests, single Criterion tests, and those of Python's unittest.
 
 usage: count_results.py BUILD_DIR
 
@@ -11,6 +12,7 @@ import re
 import sys
 
 TAP_LINE = re.compile(r"^(not ok|ok)\b(.*)$", re.MULTILINE)
+UNITTEST_END = re.compile(r"^(?:OK|FAILED) \(.*?\bskipped=(\d+)", re.MULTILINE)
 GOOD = ("OK", "EXPECTEDFAIL")
 
 
@@ -24,7 +26,8 @@ def count(result):
     if result["result"] == "SKIP":
         return 0, 0, max(skipped, 1)
     if not lines:
-        return int(good), int(not good), 0
+        ends = UNITTEST_END.findall((result.get("stderr") or "") + "\n" + (result.get("stdout") or ""))
+        return int(good), int(not good), sum(map(int, ends))
     # A program may fail beside its tests: a sanitizer's report, a timeout, a wrong plan.
     return passed, failed if good or failed else 1, skipped
 
@@ -37,9 +40,7 @@ def main(build):
     for result, (_, bad, _) in zip(results, counts):
         if bad:
             print(f"failed: {result['name']} ({result['result']})")
-    if skipped:
-        print(f"skipped: {skipped}")
-    print(f"{passed} passed, {failed} failed")
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     sys.exit(1 if failed or not passed else 0)
 
 

@@ -320,6 +320,13 @@ static const struct catalogue_entry programs_chinese[] = {
     /* reports */
     {"--%s and --%s: choose one", "--%s 与 --%s：只能选一个"},
     {" (closed)", "（已结账）"},
+    {"still open", "尚未了结"},
+    {"rows", "行数"},
+    {"digest", "摘要"},
+    {"runs that began before its end and go on", "月末前开始、仍在运行的作业"},
+    {"of them not heard of lately", "其中近期无消息的"},
+    {"holds that no job has claimed", "没有作业认领的冻结单"},
+    {"charges that no project has", "未归属项目的扣费"},
     {"the request is too long", "请求过长"},
     {"%s: %s", "%s：%s"},
 

@@ -43,6 +43,7 @@ static const struct measure {
     const char *behind; /* a word behind it, when asked for */
 } measures[] = {
     {"_mcs", "mcs", mcs_format, "core-hours"},
+    {"mgs", "mgs", mcs_format, NULL}, /* as many to a GPU-hour as mcs to a core-hour */
     {"_mcores", "mcores", corehour_thousandths_format, "cores"},
     {"_mgpus", "mgpus", share_format, "GPUs"},
     {"_mib", "", plain_format, "MiB"},
@@ -71,9 +72,10 @@ static const struct measure *measure_find(const char *field)
     return NULL;
 }
 
-void show_title(const char *field, char *ret_title)
+void show_title(const char *name, char *ret_title)
 {
     char title[TITLE_BYTES];
+    const char *field = strcmp(name, "mgs") == 0 ? "gpu_hours" : name;
     snprintf(title, sizeof title, "%s", field);
     const struct measure *measure = measure_find(field);
     const char *suffix = measure != NULL && measure->suffix[0] == '_' ? measure->suffix : NULL;
@@ -161,6 +163,21 @@ const char *show_unit_word(const char *unit)
 
 /* ---- values ---- */
 
+/* "x_core_hours" says again what "x_mcs" says, and "gpu_hours" what "mgs" says. */
+static bool is_twin(const json_t *object, const char *field)
+{
+    char other[TITLE_BYTES];
+    static const char suffix[] = "_core_hours";
+    if (strcmp(field, "gpu_hours") == 0) {
+        return json_object_get(object, "mgs") != NULL;
+    }
+    if (!ends_with(field, suffix) || strlen(field) >= sizeof other) {
+        return false;
+    }
+    snprintf(other, sizeof other, "%.*s_mcs", (int)(strlen(field) - strlen(suffix)), field);
+    return json_object_get(object, other) != NULL;
+}
+
 static void value_write(FILE *out, const char *field, const json_t *value, bool unit);
 
 /* "8 cores, 65536 MiB, a100 x1 (30% cores)" */
@@ -196,6 +213,22 @@ static void resources_write(FILE *out, const json_t *resources)
     }
 }
 
+/* A limit is written in the unit that stands beside it: a cap in the log of changes. */
+static void limit_or_value_write(FILE *out,
+                                 const json_t *object,
+                                 const char *key,
+                                 const json_t *value)
+{
+    const char *unit = show_text(object, "unit");
+    if (*unit == '\0' || strcmp(key, "limit") != 0) {
+        value_write(out, key, value, true);
+        return;
+    }
+    char figure[FIGURE_BYTES];
+    show_figure(unit, value, figure);
+    fprintf(out, "%s %s", figure, show_unit_word(unit));
+}
+
 static void object_write(FILE *out, const char *field, const json_t *object)
 {
     if (strcmp(field, "resources") == 0 || strcmp(field, "allocated") == 0) {
@@ -207,8 +240,13 @@ static void object_write(FILE *out, const char *field, const json_t *object)
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)object, key, value)
     {
-        fprintf(out, "%s%s ", separator, key);
-        value_write(out, key, value, false);
+        if (strcmp(key, "unit") == 0 || is_twin(object, key)) {
+            continue;
+        }
+        char title[TITLE_BYTES];
+        show_title(key, title);
+        fprintf(out, "%s%s ", separator, title);
+        limit_or_value_write(out, object, key, value);
         separator = ", ";
     }
 }
@@ -294,18 +332,6 @@ static bool is_rows(const json_t *value)
     return json_is_array(value) && json_is_object(json_array_get(value, 0));
 }
 
-/* "x_core_hours" says again what "x_mcs" says. */
-static bool is_twin(const json_t *object, const char *field)
-{
-    char other[TITLE_BYTES];
-    static const char suffix[] = "_core_hours";
-    if (!ends_with(field, suffix) || strlen(field) >= sizeof other) {
-        return false;
-    }
-    snprintf(other, sizeof other, "%.*s_mcs", (int)(strlen(field) - strlen(suffix)), field);
-    return json_object_get(object, other) != NULL;
-}
-
 static bool is_in_any(const json_t *rows, const char *field)
 {
     size_t i;
@@ -376,7 +402,7 @@ static size_t columns_find(const json_t *rows, const char *ret_fields[TABLE_COLU
     size_t count = 0;
     for (void *at = json_object_iter(first); at != NULL; at = json_object_iter_next(first, at)) {
         const char *key = json_object_iter_key(at);
-        bool shown = is_in_any(rows, key) && !is_twin(first, key) && strcmp(key, "mgs") != 0;
+        bool shown = is_in_any(rows, key) && !is_twin(first, key);
         if (shown && count < TABLE_COLUMNS_MAX) {
             ret_fields[count++] = key;
         }

@@ -21,7 +21,7 @@ void show_rows(struct cli *cli, const json_t *rows, const char *const *columns, 
 char *show_value_create(const char *field, const json_t *value, bool unit);
 
 /* A field's title in the language set: "frozen_mcs" gives "frozen". ret_title: 64 bytes. */
-void show_title(const char *field, char *ret_title);
+void show_title(const char *name, char *ret_title);
 
 /* A figure of a cap or violation in its unit ("mcs" as core-hours, ...). null: "unlimited". 40 bytes. */
 void show_figure(const char *unit, const json_t *value, char *ret_text);

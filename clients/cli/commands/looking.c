@@ -70,7 +70,7 @@ static const struct cli_field report_options[] = {
 static const struct cli_field statement_options[] = {
     {"month", CLI_TEXT, "month", "YYYY-MM", "a month of the root's zone", NULL},
     {"csv", CLI_FLAG, NULL, NULL, "as CSV (RFC 4180)", NULL},
-    {"xlsx", CLI_FLAG, NULL, NULL, "as a workbook with totals", NULL},
+    {"xlsx", CLI_FLAG, NULL, NULL, "as a workbook", NULL},
     {"output", CLI_TEXT, NULL, "FILE", "write it to this file", NULL},
     {0},
 };
@@ -301,6 +301,7 @@ const struct catalogue_entry looking_chinese[] = {
     {"organization, project, user, cluster, partition, qos, gpu_model, outcome, day, month",
      "organization、project、user、cluster、partition、qos、gpu_model、outcome、day、month"},
     {"as CSV (RFC 4180)", "输出为 CSV（RFC 4180）"},
+    {"as a workbook", "输出为工作簿"},
     {"as a workbook with totals", "输出为带合计的工作簿"},
     {"write it to this file", "写入此文件"},
     {"as FOCUS, the FinOps format of costs", "输出为 FOCUS，FinOps 的费用格式"},

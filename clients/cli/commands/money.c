@@ -5,6 +5,7 @@
 #include "clients/cli/run.h"
 #include "clients/cli/show_balance.h"
 #include "clients/cli/show_money.h"
+#include "clients/cli/show_period.h"
 
 static const struct cli_field rates_args[] = {
     {.name = "CLUSTER"},
@@ -185,6 +186,16 @@ const struct cli_command money_commands[] = {
         .run = run_cap_list,
     },
     {
+        .name = "caps",
+        .summary = "the same as cap list",
+        .example = "corehour caps vision",
+        .method = "GET",
+        .path = "balance",
+        .args = fields_node_args,
+        .args_min = 1,
+        .run = run_cap_list,
+    },
+    {
         .name = "cap import",
         .summary = "set many caps from a CSV, all or nothing",
         .help =
@@ -228,6 +239,7 @@ const struct cli_command money_commands[] = {
         .args = period_args,
         .args_min = 2,
         .run = request_run,
+        .show = show_period,
     },
     {0},
 };
@@ -248,6 +260,7 @@ const struct catalogue_entry money_chinese[] = {
     {"limit a project, an organization or a member", "给项目、组织或成员设上限"},
     {"NODE is a project or an organization, PROJECT/USER a member, PROJECT/* every member without a cap of their own. CAP and LIMIT: month, quarter, year, total and job_core_hours take core-hours; gpus, gpus:MODEL, cores, jobs and job_gpus take a number; job_duration takes a duration. Below what is committed already: what runs goes on.",
      "NODE 是项目或组织，PROJECT/USER 是成员， PROJECT/* 是没有自己上限的所有成员。 CAP 与 LIMIT：month、quarter、year、total 和 job_core_hours 取核时； gpus、gpus:MODEL、cores、jobs 和 job_gpus 取数目；job_duration 取时长。 可低于已占用的量：在运行的继续。"},
+    {"the same as cap list", "同 cap list"},
     {"every cap from a node up to its root", "从节点到根的所有上限"},
     {"set many caps from a CSV, all or nothing", "从 CSV 一次设置多个上限，全部成功或全部不变"},
     {"The first line names the columns: node, user, cap, limit, soft. A limit is in core-hours, a number, or seconds for job_duration; or unlimited, or remove. FILE - is stdin, *.json a JSON array. With --dry-run it says what would be over and who would start.",

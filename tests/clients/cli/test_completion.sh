@@ -41,7 +41,7 @@ expect "hold holds " hold
 expect "grant grants " gran
 expect "history import list remove set " cap ""
 expect "set " cap s
-expect "cap " help ca
+expect "cap caps " help ca
 expect "history import list remove set " help cap ""
 expect "--soft " cap set vision month 5 --so
 expect "full window " freeze --cluster alpha --mode ""

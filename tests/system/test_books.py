@@ -159,7 +159,7 @@ vision   bob    MONTH  MONTH  waived   0.00   16.00      0.00       1.00     1  
             book, statement = pathlib.Path(folder, "usage.xlsx"), pathlib.Path(folder, "statement.xlsx")
             book.write_bytes(self.daemon.ok("GET", query + "xlsx").body)
             statement.write_bytes(self.daemon.ok("GET", f"/v1/reports/statement?node=acme&month={self.month}&format=xlsx").body)
-            subprocess.run([OFFICE, f"-env:UserInstallation=file://{folder}/profile", "--headless", "--convert-to", "csv",
+            subprocess.run([OFFICE, f"-env:UserInstallation=file://{folder}/profile", "--headless", "--convert-to", "csv:Text - txt - csv (StarCalc):44,34,76,1",
                             "--outdir", folder, book, statement], check=True, capture_output=True, timeout=200)  # fmt: skip
             shown, lines = (list(csv.DictReader(path.with_suffix(".csv").read_text(encoding="utf-8").splitlines())) for path in (book, statement))
         shown, lines = ([{name: cell.replace(",", "") for name, cell in row.items()} for row in table] for table in (shown, lines))

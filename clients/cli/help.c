@@ -99,9 +99,7 @@ void help_command(FILE *out, const struct cli_command *command)
         prose_print(out, tr(command->help));
     }
     struct table table;
-    table_init(&table);
-    table_column(&table, "", false);
-    table_column(&table, "", false);
+    table_begin_pairs(&table);
     for (size_t i = 0; i < CLI_GROUPS_MAX; i++) {
         options_add(&table, command->options[i]);
     }
@@ -119,9 +117,7 @@ void help_command(FILE *out, const struct cli_command *command)
 static void area_print(FILE *out, const struct command_area *area)
 {
     struct table table;
-    table_init(&table);
-    table_column(&table, "", false);
-    table_column(&table, "", false);
+    table_begin_pairs(&table);
     for (const struct cli_command *command = area->commands; command->name != NULL; command++) {
         char usage[128] = "";
         FILE *text = fmemopen(usage, sizeof usage, "w");
@@ -147,9 +143,7 @@ void help_all(FILE *out)
         area_print(out, area);
     }
     struct table table;
-    table_init(&table);
-    table_column(&table, "", false);
-    table_column(&table, "", false);
+    table_begin_pairs(&table);
     options_add(&table, fields_globals);
     fprintf(out, "\n%s\n", tr("options of every command"));
     table_rows_print(&table, out, 2);

@@ -94,19 +94,14 @@ static void violation_row(struct table *table, const json_t *violation)
 
 static void violations_show(FILE *out, const json_t *violations)
 {
-    static const struct {
-        const char *title;
-        bool right;
-    } columns[] = {{"node", false},  {"cap", false},      {"limit", true},     {"used", true},
-                   {"frozen", true}, {"available", true}, {"requested", true}, {"missing", true},
-                   {"unit", false},  {"resets", false}};
+    static const struct table_title titles[] = {
+        {"node", false},  {"cap", false},      {"limit", true},     {"used", true},
+        {"frozen", true}, {"available", true}, {"requested", true}, {"missing", true},
+        {"unit", false},  {"resets", false}};
     struct table table;
     size_t i;
     json_t *violation;
-    table_init(&table);
-    for (i = 0; i < sizeof columns / sizeof columns[0]; i++) {
-        table_column(&table, tr(columns[i].title), columns[i].right);
-    }
+    table_begin(&table, titles, sizeof titles / sizeof titles[0]);
     json_array_foreach(violations, i, violation)
     {
         violation_row(&table, violation);

@@ -312,11 +312,11 @@ enum cli_exit request_send(struct cli *cli,
     return CLI_DONE;
 }
 
-enum cli_exit request_call(struct cli *cli,
-                           const char *method,
-                           const char *path,
-                           const json_t *body,
-                           struct corehour_answer *ret_answer)
+/* What changes something has a body, if only an empty one. */
+static struct corehour_request request_of(const struct cli *cli,
+                                          const char *method,
+                                          const char *path,
+                                          const json_t *body)
 {
     struct corehour_request request = {
         .method = method, .path = path, .body = body, .once = cli->command->once};
@@ -324,6 +324,16 @@ enum cli_exit request_call(struct cli *cli,
         request.bytes = "{}";
         request.bytes_count = 2;
     }
+    return request;
+}
+
+enum cli_exit request_call(struct cli *cli,
+                           const char *method,
+                           const char *path,
+                           const json_t *body,
+                           struct corehour_answer *ret_answer)
+{
+    struct corehour_request request = request_of(cli, method, path, body);
     return request_send(cli, &request, ret_answer);
 }
 
@@ -355,6 +365,54 @@ enum cli_exit request_report(struct cli *cli,
     return CLI_DONE;
 }
 
+enum cli_exit request_send_report(struct cli *cli,
+                                  struct corehour_request *request,
+                                  void (*show)(struct cli *cli, const json_t *body))
+{
+    struct corehour_answer answer;
+    enum cli_exit exit = request_send(cli, request, &answer);
+    if (exit == CLI_DONE) {
+        exit = request_report(cli, &answer, show);
+        corehour_answer_fini(&answer);
+    }
+    return exit;
+}
+
+enum cli_exit request_call_report(struct cli *cli,
+                                  const char *method,
+                                  const char *path,
+                                  const json_t *body,
+                                  void (*show)(struct cli *cli, const json_t *body))
+{
+    struct corehour_request request = request_of(cli, method, path, body);
+    return request_send_report(cli, &request, show);
+}
+
+enum cli_exit request_quote(struct cli *cli, const json_t *body)
+{
+    struct corehour_answer answer;
+    enum cli_exit exit = request_call(cli, "POST", cli->command->path, body, &answer);
+    if (exit != CLI_DONE) {
+        return exit;
+    }
+    exit = request_report(cli, &answer, cli->command->show);
+    if (exit == CLI_DONE && json_is_false(json_object_get(answer.body, "would_pass"))) {
+        exit = CLI_QUOTA;
+    }
+    corehour_answer_fini(&answer);
+    return exit;
+}
+
+enum cli_exit request_need_ok(struct cli *cli, struct corehour_answer *answer)
+{
+    if (answer->status == 200) {
+        return CLI_DONE;
+    }
+    const enum cli_exit exit = request_report(cli, answer, NULL);
+    corehour_answer_fini(answer);
+    return exit != CLI_DONE ? exit : CLI_OTHER;
+}
+
 enum cli_exit request_run(struct cli *cli)
 {
     const struct cli_command *command = cli->command;
@@ -368,13 +426,7 @@ enum cli_exit request_run(struct cli *cli)
     if (exit != CLI_DONE) {
         return exit;
     }
-    struct corehour_answer answer;
-    exit = request_call(cli, command->method, path, body, &answer);
+    exit = request_call_report(cli, command->method, path, body, command->show);
     json_decref(body);
-    if (exit != CLI_DONE) {
-        return exit;
-    }
-    exit = request_report(cli, &answer, command->show);
-    corehour_answer_fini(&answer);
     return exit;
 }

@@ -46,6 +46,27 @@ enum cli_exit request_report(struct cli *cli,
                              const struct corehour_answer *answer,
                              void (*show)(struct cli *cli, const json_t *body));
 
+/* Sends, reports by `show` and frees: for commands that need nothing else of the answer. */
+enum cli_exit request_send_report(struct cli *cli,
+                                  struct corehour_request *request,
+                                  void (*show)(struct cli *cli, const json_t *body));
+
+/* As request_send_report, of a request that request_call would make. */
+enum cli_exit request_call_report(struct cli *cli,
+                                  const char *method,
+                                  const char *path,
+                                  const json_t *body,
+                                  void (*show)(struct cli *cli, const json_t *body));
+
+/* Asks for a quote and reports it. CLI_QUOTA when it would be refused. */
+enum cli_exit request_quote(struct cli *cli, const json_t *body);
+
+/*
+ * For answers that are only a step: CLI_DONE for a 200, which stays the caller's. Any other is reported and freed; returns how
+ * the program ends then, never CLI_DONE.
+ */
+enum cli_exit request_need_ok(struct cli *cli, struct corehour_answer *answer);
+
 /* Sets "a.b.c" in an object, making the objects in between. Takes over `value`. */
 enum corehour_result request_field_set(json_t *object, const char *field, json_t *value);
 

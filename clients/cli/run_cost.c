@@ -33,8 +33,12 @@ static enum cli_exit script_read(struct cli *cli, struct cost *cost, const char 
         return request_fail(cli, CLI_USAGE, tr("%s cannot be read: %s"), path, strerror(errno));
     }
     const size_t bytes = fread(cost->script, 1, sizeof cost->script - 1, file);
+    const int failed = ferror(file) != 0 ? errno : 0;
     fclose(file);
     cost->script[bytes] = '\0';
+    if (failed != 0) {
+        return request_fail(cli, CLI_USAGE, tr("%s cannot be read: %s"), path, strerror(failed));
+    }
     if (!slurm_options_take_script(&cost->options, cost->script, why, sizeof why)) {
         return request_fail(cli, CLI_USAGE, "%s: %s", path, why);
     }
@@ -109,7 +113,6 @@ static enum cli_exit body_create(struct cli *cli, const struct cost *cost, json_
 static enum cli_exit quote(struct cli *cli, struct cost *cost)
 {
     json_t *body = NULL;
-    struct corehour_answer answer;
     enum cli_exit exit = options_read(cli, cost);
     if (exit == CLI_DONE) {
         exit = gaps_fill(cli, cost);
@@ -120,16 +123,8 @@ static enum cli_exit quote(struct cli *cli, struct cost *cost)
     if (exit != CLI_DONE) {
         return exit;
     }
-    exit = request_call(cli, "POST", cli->command->path, body, &answer);
+    exit = request_quote(cli, body);
     json_decref(body);
-    if (exit != CLI_DONE) {
-        return exit;
-    }
-    exit = request_report(cli, &answer, cli->command->show);
-    if (exit == CLI_DONE && json_is_false(json_object_get(answer.body, "would_pass"))) {
-        exit = CLI_QUOTA;
-    }
-    corehour_answer_fini(&answer);
     return exit;
 }
 

@@ -32,7 +32,6 @@ enum cli_exit run_verb(struct cli *cli)
 {
     char path[COREHOUR_URL_BYTES];
     json_t *body = NULL;
-    struct corehour_answer answer;
     enum cli_exit exit = verb_path_write(cli, cli->args[0], cli->command->name, path);
     if (exit == CLI_DONE) {
         exit = request_body_create(cli, &body);
@@ -40,34 +39,19 @@ enum cli_exit run_verb(struct cli *cli)
     if (exit != CLI_DONE) {
         return exit;
     }
-    exit = request_call(cli, "POST", path, body, &answer);
+    exit = request_call_report(cli, "POST", path, body, cli->command->show);
     json_decref(body);
-    if (exit != CLI_DONE) {
-        return exit;
-    }
-    exit = request_report(cli, &answer, cli->command->show);
-    corehour_answer_fini(&answer);
     return exit;
 }
 
 enum cli_exit run_quote(struct cli *cli)
 {
     json_t *body = NULL;
-    struct corehour_answer answer;
     enum cli_exit exit = request_body_create(cli, &body);
-    if (exit != CLI_DONE) {
-        return exit;
+    if (exit == CLI_DONE) {
+        exit = request_quote(cli, body);
     }
-    exit = request_call(cli, "POST", cli->command->path, body, &answer);
     json_decref(body);
-    if (exit != CLI_DONE) {
-        return exit;
-    }
-    exit = request_report(cli, &answer, cli->command->show);
-    if (exit == CLI_DONE && json_is_false(json_object_get(answer.body, "would_pass"))) {
-        exit = CLI_QUOTA;
-    }
-    corehour_answer_fini(&answer);
     return exit;
 }
 
@@ -138,15 +122,10 @@ enum cli_exit run_heartbeat(struct cli *cli)
     if (json_object_set_new(body, "runs", runs) != 0) {
         exit = request_fail(cli, CLI_OTHER, tr("out of memory"));
     }
-    struct corehour_answer answer = {0};
     if (exit == CLI_DONE) {
-        exit = request_call(cli, "POST", cli->command->path, body, &answer);
-    }
-    if (exit == CLI_DONE) {
-        exit = request_report(cli, &answer, show_results);
+        exit = request_call_report(cli, "POST", cli->command->path, body, show_results);
     }
     json_decref(body);
-    corehour_answer_fini(&answer);
     return exit;
 }
 

@@ -130,9 +130,8 @@ static enum cli_exit history_gather(struct cli *cli,
         if (exit != CLI_DONE) {
             return exit;
         }
-        if (answer.status != 200) {
-            exit = request_report(cli, &answer, NULL);
-            corehour_answer_fini(&answer);
+        exit = request_need_ok(cli, &answer);
+        if (exit != CLI_DONE) {
             return exit;
         }
         changes_gather(answer.body, what, rows);
@@ -162,12 +161,10 @@ enum cli_exit run_cap_history(struct cli *cli)
     struct corehour_answer answer;
     struct corehour_request request = {.method = "GET"};
     enum cli_exit exit = node_call(cli, cli->args[0], "/balance", &request, path, &answer);
-    if (exit != CLI_DONE) {
-        return exit;
+    if (exit == CLI_DONE) {
+        exit = request_need_ok(cli, &answer);
     }
-    if (answer.status != 200) {
-        exit = request_report(cli, &answer, NULL);
-        corehour_answer_fini(&answer);
+    if (exit != CLI_DONE) {
         return exit;
     }
     json_t *rows = json_array();

@@ -15,15 +15,13 @@ static enum cli_exit etag_read(struct cli *cli, const char *path, char *ret_etag
 {
     struct corehour_answer answer;
     enum cli_exit exit = request_call(cli, "GET", path, NULL, &answer);
-    if (exit != CLI_DONE) {
-        return exit;
+    if (exit == CLI_DONE) {
+        exit = request_need_ok(cli, &answer);
     }
-    if (answer.status != 200) {
-        exit = request_report(cli, &answer, NULL);
-    } else {
+    if (exit == CLI_DONE) {
         memcpy(ret_etag, answer.etag, sizeof answer.etag);
+        corehour_answer_fini(&answer);
     }
-    corehour_answer_fini(&answer);
     return exit;
 }
 
@@ -33,21 +31,14 @@ static enum cli_exit change_send(struct cli *cli,
                                  const char *path,
                                  const json_t *body)
 {
-    char etag[sizeof((struct corehour_answer *)0)->etag] = "";
-    struct corehour_answer answer;
+    char etag[sizeof((struct corehour_answer *)0)->etag];
     enum cli_exit exit = etag_read(cli, path, etag);
     if (exit != CLI_DONE) {
         return exit;
     }
     struct corehour_request request = {
         .method = method, .path = path, .body = body, .if_match = etag, .once = true};
-    exit = request_send(cli, &request, &answer);
-    if (exit != CLI_DONE) {
-        return exit;
-    }
-    exit = request_report(cli, &answer, cli->command->show);
-    corehour_answer_fini(&answer);
-    return exit;
+    return request_send_report(cli, &request, cli->command->show);
 }
 
 /* Makes it; when it is there already, replaces it. */
@@ -139,17 +130,9 @@ enum cli_exit run_remove(struct cli *cli)
 enum cli_exit run_bare(struct cli *cli)
 {
     char path[COREHOUR_URL_BYTES];
-    struct corehour_answer answer;
     enum cli_exit exit = request_path_write(cli, cli->command->path, path);
     struct corehour_request request = {.method = cli->command->method, .path = path, .bytes = ""};
-    if (exit == CLI_DONE) {
-        exit = request_send(cli, &request, &answer);
-    }
-    if (exit == CLI_DONE) {
-        exit = request_report(cli, &answer, cli->command->show);
-        corehour_answer_fini(&answer);
-    }
-    return exit;
+    return exit == CLI_DONE ? request_send_report(cli, &request, cli->command->show) : exit;
 }
 
 /* ---- caps ---- */
@@ -268,15 +251,13 @@ enum cli_exit run_cap_remove(struct cli *cli)
     if (exit == CLI_DONE) {
         exit = node_call(cli, cli->args[0], suffix, &request, path, &answer);
     }
-    if (exit != CLI_DONE) {
-        return exit;
+    if (exit == CLI_DONE) {
+        exit = request_need_ok(cli, &answer);
     }
-    if (answer.status != 200) {
-        exit = request_report(cli, &answer, NULL);
-    } else {
+    if (exit == CLI_DONE) {
+        corehour_answer_fini(&answer);
         exit = change_send(cli, "DELETE", path, NULL);
     }
-    corehour_answer_fini(&answer);
     return exit;
 }
 

@@ -40,12 +40,11 @@ enum cli_exit run_openapi(struct cli *cli)
     struct corehour_request request = {
         .method = "GET", .path = cli->command->path, .sink = write_out, .sink_arg = cli->out};
     enum cli_exit exit = request_send(cli, &request, &answer);
-    if (exit != CLI_DONE) {
-        return exit;
+    if (exit == CLI_DONE) {
+        exit = request_need_ok(cli, &answer);
     }
-    if (answer.status != 200) {
-        exit = request_report(cli, &answer, NULL);
+    if (exit == CLI_DONE) {
+        corehour_answer_fini(&answer);
     }
-    corehour_answer_fini(&answer);
     return exit;
 }

@@ -472,9 +472,7 @@ static bool is_nothing(const json_t *value)
 static void fields_show(struct cli *cli, const json_t *body)
 {
     struct table table;
-    table_init(&table);
-    table_column(&table, "", false);
-    table_column(&table, "", false);
+    table_begin_pairs(&table);
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)body, key, value)

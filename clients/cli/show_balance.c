@@ -102,12 +102,9 @@ static void cap_row(struct table *table, const json_t *cap, bool ascii)
 
 void show_caps(struct cli *cli, const json_t *balance)
 {
-    static const struct {
-        const char *title;
-        bool right;
-    } columns[] = {{"node", false},  {"cap", false},      {"used", true},
-                   {"frozen", true}, {"available", true}, {"limit", true},
-                   {"", false},      {"resets", false},   {"", false}};
+    static const struct table_title titles[] = {
+        {"node", false}, {"cap", false}, {"used", true},    {"frozen", true}, {"available", true},
+        {"limit", true}, {"", false},    {"resets", false}, {"", false}};
     const json_t *caps = json_object_get(balance, "caps");
     if (json_array_size(caps) == 0) {
         fprintf(cli->out, "%s\n", tr("no caps on its path"));
@@ -116,10 +113,7 @@ void show_caps(struct cli *cli, const json_t *balance)
     struct table table;
     size_t i;
     json_t *cap;
-    table_init(&table);
-    for (i = 0; i < sizeof columns / sizeof columns[0]; i++) {
-        table_column(&table, tr(columns[i].title), columns[i].right);
-    }
+    table_begin(&table, titles, sizeof titles / sizeof titles[0]);
     json_array_foreach(caps, i, cap)
     {
         cap_row(&table, cap, cli->ascii);

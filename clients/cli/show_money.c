@@ -57,11 +57,9 @@ static void rate_row(struct table *table, const json_t *row)
 
 void show_rates(struct cli *cli, const json_t *rates)
 {
-    static const struct {
-        const char *title;
-        bool right;
-    } columns[] = {{"partition", false}, {"qos", false},    {"times", true},
-                   {"per core", true},   {"per GiB", true}, {"per GPU", false}};
+    static const struct table_title titles[] = {{"partition", false}, {"qos", false},
+                                                {"times", true},      {"per core", true},
+                                                {"per GiB", true},    {"per GPU", false}};
     const char *price = show_text(rates, "price_per_core_hour");
     text_print(cli->out, show_text(rates, "cluster"));
     fprintf(cli->out, tr("/%" PRId64 " from %s, %s of cores, memory and GPUs"),
@@ -74,10 +72,7 @@ void show_rates(struct cli *cli, const json_t *rates)
     struct table table;
     size_t i;
     json_t *row;
-    table_init(&table);
-    for (i = 0; i < sizeof columns / sizeof columns[0]; i++) {
-        table_column(&table, tr(columns[i].title), columns[i].right);
-    }
+    table_begin(&table, titles, sizeof titles / sizeof titles[0]);
     json_array_foreach(json_object_get(rates, "rows"), i, row)
     {
         rate_row(&table, row);

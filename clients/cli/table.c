@@ -31,6 +31,21 @@ void table_column(struct table *table, const char *title, bool right)
     table_cell(table, title);
 }
 
+void table_begin(struct table *table, const struct table_title *titles, size_t count)
+{
+    table_init(table);
+    for (size_t i = 0; i < count; i++) {
+        table_column(table, tr(titles[i].english), titles[i].right);
+    }
+}
+
+void table_begin_pairs(struct table *table)
+{
+    table_init(table);
+    table_column(table, "", false);
+    table_column(table, "", false);
+}
+
 void table_cell(struct table *table, const char *text)
 {
     if (table->cells_count == table->cells_room) {

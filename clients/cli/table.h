@@ -27,6 +27,18 @@ void table_fini(struct table *table);
 /* Adds a column; all columns before the first cell. Beyond TABLE_COLUMNS_MAX it is ignored. */
 void table_column(struct table *table, const char *title, bool right);
 
+/* What a table whose columns are known has at its top. */
+struct table_title {
+    const char *english; /* tr() is done here */
+    bool right;
+};
+
+/* Begins a table with these columns. */
+void table_begin(struct table *table, const struct table_title *titles, size_t count);
+
+/* Begins a table of names and what they stand for, without titles: for table_rows_print. */
+void table_begin_pairs(struct table *table);
+
 /* Adds the next cell, from left to right; the row after the last column. NULL is an empty cell. */
 void table_cell(struct table *table, const char *text);
 

@@ -181,21 +181,29 @@ static bool has_companions(const struct admission *admission, const struct revie
     return gang.size != 1;
 }
 
-json_t *admission_enforce(const struct admission *admission, const struct review *review)
+/* The answer where nobody has to be asked; NULL for the creation of a pod with accelerators, which ret_request describes. */
+static json_t *answer_early(const struct admission *admission,
+                            const struct review *review,
+                            struct pod_request *ret_request)
 {
+    char problem[RESOURCE_PROBLEM_BYTES];
     if (namespaces_is_protected(admission->namespaces, review->namespace) ||
         !is_creation_of_pod(review)) {
         return pass(review);
     }
-    struct pod_request request;
-    char problem[RESOURCE_PROBLEM_BYTES];
-    const enum pod_result result =
-        pod_cost(review->object, admission->table, &request, problem, sizeof problem);
-    if (result != POD_OK) {
+    if (pod_cost(review->object, admission->table, ret_request, problem, sizeof problem) !=
+        POD_OK) {
         return refuse(review, 403, "Forbidden", problem);
     }
-    if (!request.accelerated) {
-        return pass(review);
+    return ret_request->accelerated ? NULL : pass(review);
+}
+
+json_t *admission_enforce(const struct admission *admission, const struct review *review)
+{
+    struct pod_request request;
+    json_t *early = answer_early(admission, review, &request);
+    if (early != NULL) {
+        return early;
     }
     if (object_text(review->object, "metadata", "uid", NULL)[0] == '\0') {
         return refuse(review, 403, "Forbidden",
@@ -234,20 +242,14 @@ static bool has_gate(const json_t *gates)
 
 json_t *admission_gate(const struct admission *admission, const struct review *review)
 {
-    if (namespaces_is_protected(admission->namespaces, review->namespace) ||
-        !is_creation_of_pod(review)) {
-        return pass(review);
-    }
     struct pod_request request;
-    char problem[RESOURCE_PROBLEM_BYTES];
-    const enum pod_result result =
-        pod_cost(review->object, admission->table, &request, problem, sizeof problem);
-    if (result != POD_OK) {
-        return refuse(review, 403, "Forbidden", problem);
+    json_t *early = answer_early(admission, review, &request);
+    if (early != NULL) {
+        return early;
     }
     const json_t *gates = object_get(review->object, "spec", "schedulingGates", NULL);
     const bool is_bound = object_text(review->object, "spec", "nodeName", NULL)[0] != '\0';
-    if (!request.accelerated || has_gate(gates)) {
+    if (has_gate(gates)) {
         return pass(review);
     }
     if (is_bound) {

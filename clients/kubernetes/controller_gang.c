@@ -11,6 +11,7 @@
 #include "clients/kubernetes/commands.h"
 #include "clients/kubernetes/controller_parts.h"
 #include "clients/kubernetes/object.h"
+#include "clients/ndjson.h"
 
 enum {
     GANG_RETRY_FIRST_MS = 15000,
@@ -216,14 +217,12 @@ static void round_send(struct controller *controller, const struct gang_round *r
         return; /* the next round, too, finds the ledger silent and waits */
     }
     const char *text = answer.text;
-    for (int64_t i = 0; i < round->unfrozen && *text != '\0'; i++) {
-        const size_t bytes = strcspn(text, "\n");
-        json_t *body = json_loadb(text, bytes, 0, NULL);
+    json_t *body;
+    for (int64_t i = 0; i < round->unfrozen && ndjson_next(&text, &body); i++) {
         if (body != NULL) {
             answer_take(controller, round->uids[i], body);
         }
         json_decref(body);
-        text += bytes + (text[bytes] == '\n');
     }
     corehour_answer_fini(&answer);
 }

@@ -14,6 +14,7 @@
 #include "clients/kubernetes/counters.h"
 #include "clients/kubernetes/object.h"
 #include "clients/kubernetes/spool.h"
+#include "clients/ndjson.h"
 
 enum {
     ROUND_STEPS = 2000, /* lines of a batch */
@@ -272,14 +273,12 @@ static void line_take(struct controller *controller, const struct line *line, co
 /* One answer for each line, in their order; what is cut off is asked again. */
 static void answers_take(struct controller *controller, const struct round *round, const char *text)
 {
-    for (size_t i = 0; i < round->count && *text != '\0'; i++) {
-        const size_t bytes = strcspn(text, "\n");
-        json_t *body = json_loadb(text, bytes, 0, NULL);
+    json_t *body;
+    for (size_t i = 0; i < round->count && ndjson_next(&text, &body); i++) {
         if (body != NULL) {
             line_take(controller, &round->lines[i], body);
         }
         json_decref(body);
-        text += bytes + (text[bytes] == '\n');
     }
 }
 

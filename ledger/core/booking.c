@@ -250,6 +250,21 @@ enum error_code booking_freeze_anyway(struct booking *booking,
     return code;
 }
 
+struct adjustment *booking_adjust(struct booking *booking, int64_t amount_mcs)
+{
+    const struct run *run = &booking->view->run;
+    booking->plan->adjustment_made = true;
+    booking->plan->adjustment = (struct adjustment){
+        .root_no = run->root_no,
+        .hold_no = run->hold_no,
+        .task = run->task,
+        .attempt = run->attempt,
+        .amount_mcs = amount_mcs,
+        .at_ms = booking->view->now_ms,
+    };
+    return &booking->plan->adjustment;
+}
+
 void booking_unfreeze(struct booking *booking, int64_t task, int64_t attempt, int64_t mcs)
 {
     int64_t expired_mcs = 0;

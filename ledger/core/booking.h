@@ -83,6 +83,9 @@ MUST_USE enum error_code booking_freeze_anyway(struct booking *booking,
 /* Give mcs back from frozen to the grants. Adds to plan->run_expired_mcs what expired. */
 void booking_unfreeze(struct booking *booking, int64_t task, int64_t attempt, int64_t mcs);
 
+/* Begin plan->adjustment, the row that a correction or a refund of the run leaves. The caller writes who and why into it. */
+struct adjustment *booking_adjust(struct booking *booking, int64_t amount_mcs);
+
 /*
  * Book the difference between view->run as it was and as its facts now stand, by months in order of
  * time: down to the run's frozen first, then up from it, then above it (SPEC 5.6). Sets charged_mcs.

@@ -78,17 +78,7 @@ static void note_adjustment(struct booking *booking,
                             const struct command_run *given,
                             int64_t amount_mcs)
 {
-    const struct run *run = &booking->view->run;
-    struct adjustment *adjustment = &booking->plan->adjustment;
-    booking->plan->adjustment_made = true;
-    *adjustment = (struct adjustment){
-        .root_no = run->root_no,
-        .hold_no = run->hold_no,
-        .task = run->task,
-        .attempt = run->attempt,
-        .amount_mcs = amount_mcs,
-        .at_ms = booking->view->now_ms,
-    };
+    struct adjustment *adjustment = booking_adjust(booking, amount_mcs);
     (void)snprintf(adjustment->source, sizeof adjustment->source, "%s", given->source);
     (void)snprintf(adjustment->reason, sizeof adjustment->reason, "%s", given->reason);
 }

@@ -37,18 +37,8 @@ static void note_adjustment(struct booking *booking,
                             const struct command_refund *refund,
                             int64_t amount_mcs)
 {
-    const struct run *run = &booking->view->run;
-    struct adjustment *adjustment = &booking->plan->adjustment;
-    booking->plan->adjustment_made = true;
-    *adjustment = (struct adjustment){
-        .root_no = run->root_no,
-        .hold_no = run->hold_no,
-        .task = run->task,
-        .attempt = run->attempt,
-        .is_refund = 1,
-        .amount_mcs = amount_mcs,
-        .at_ms = booking->view->now_ms,
-    };
+    struct adjustment *adjustment = booking_adjust(booking, amount_mcs);
+    adjustment->is_refund = 1;
     (void)snprintf(adjustment->id, sizeof adjustment->id, "%s", refund->id);
     (void)snprintf(adjustment->reason, sizeof adjustment->reason, "%s", refund->reason);
 }

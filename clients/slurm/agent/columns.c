@@ -89,6 +89,25 @@ int64_t columns_duration(const char *text, int64_t otherwise)
     return count == 3 ? parts[0] * 3600 + parts[1] * 60 + parts[2] : parts[0] * 60 + parts[1];
 }
 
+bool columns_job_read(char *text, uint32_t raw_id, struct columns_job *ret_job)
+{
+    char *under = strchr(text, '_');
+    if (under == NULL) {
+        *ret_job = (struct columns_job){.array_id = raw_id, .indexes = text + strlen(text)};
+        return true;
+    }
+    *under = '\0';
+    char *indexes = under + 1;
+    if (*indexes == '[') {
+        indexes++;
+        indexes[strcspn(indexes, "]")] = '\0';
+    }
+    const int64_t array = columns_number(text, -1);
+    *ret_job =
+        (struct columns_job){.array_id = (uint32_t)array, .is_array = true, .indexes = indexes};
+    return array > 0 && array < UINT32_MAX;
+}
+
 void columns_copy(char *ret_text, size_t size_bytes, const char *text)
 {
     const size_t bytes = strnlen(text, size_bytes - 1);

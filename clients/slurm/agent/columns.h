@@ -32,6 +32,19 @@ int64_t columns_number(const char *text, int64_t otherwise);
  */
 int64_t columns_duration(const char *text, int64_t otherwise);
 
+/* A job's number as Slurm prints it. */
+struct columns_job {
+    uint32_t array_id; /* the array's, of a job that is none its own */
+    bool is_array;
+    const char *indexes; /* "3", or "5,7%2" of elements that are still together; "" */
+};
+
+/*
+ * Reads "8_3", "8_[5,7%2]", "9+1" or "5". text: cut in place, and borrowed. raw_id: the number that the job has besides. Returns
+ * false for an array without a number.
+ */
+bool columns_job_read(char *text, uint32_t raw_id, struct columns_job *ret_job);
+
 /* Copies, cut to the room. */
 void columns_copy(char *ret_text, size_t size_bytes, const char *text);
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clients/ndjson.h"
+
 bool link_open(const struct slurm_config *config,
                int64_t deadline_ms,
                struct corehour_client **ret_client,
@@ -57,13 +59,12 @@ bool link_is_later(int status)
 static json_t *answers_read(const char *text)
 {
     json_t *answers = json_array();
-    while (*text != '\0') {
-        const size_t bytes = strcspn(text, "\n");
-        if (bytes > 0 && json_array_append_new(answers, json_loadb(text, bytes, 0, NULL)) != 0) {
+    json_t *answer;
+    while (ndjson_next(&text, &answer)) {
+        if (json_array_append_new(answers, answer) != 0) {
             json_decref(answers);
             return NULL;
         }
-        text += bytes + (text[bytes] == '\n');
     }
     return answers;
 }

@@ -34,37 +34,20 @@ const char queue_columns[] =
     "PriorityLong:|,Reason:|,TimeLimit:|,Account:|,UserName:|,Partition:|,QOS:|,"
     "admin_comment:|";
 
-/* "8_3", "8_[5,7%2]", "9+1", "5": the array's number and indexes. */
-static bool job_id_read(char *text, struct queue_job *job)
-{
-    char *under = strchr(text, '_');
-    job->array_id = job->raw_id;
-    job->indexes = text + strlen(text);
-    if (under == NULL) {
-        return true;
-    }
-    *under = '\0';
-    const int64_t array = columns_number(text, -1);
-    job->indexes = under + 1;
-    if (*job->indexes == '[') {
-        job->indexes++;
-        job->indexes[strcspn(job->indexes, "]")] = '\0';
-    }
-    job->array_id = (uint32_t)array;
-    job->is_array = true;
-    return array > 0 && array < UINT32_MAX;
-}
-
 static bool row_read(char **columns, struct queue_job *job)
 {
+    struct columns_job id;
     const int64_t raw = columns_number(columns[AT_RAW], -1);
     if (raw <= 0 || raw >= UINT32_MAX) {
         return false;
     }
     job->raw_id = (uint32_t)raw;
-    if (!job_id_read(columns[AT_JOB], job)) {
+    if (!columns_job_read(columns[AT_JOB], job->raw_id, &id)) {
         return false;
     }
+    job->array_id = id.array_id;
+    job->is_array = id.is_array;
+    job->indexes = id.indexes;
     columns_copy(job->state, sizeof job->state, columns[AT_STATE]);
     columns_copy(job->reason, sizeof job->reason, columns[AT_REASON]);
     job->fate = fate_of(job->state);

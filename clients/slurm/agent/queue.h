@@ -20,9 +20,9 @@ struct queue_job {
     uint32_t raw_id;   /* Slurm's number of this row; an array's last task has the array's own */
     uint32_t array_id; /* of the whole array; raw_id when it is none */
     bool is_array;
-    char *
-        indexes; /* expression of an array's row ("5,7,9%2", "3"); "" when it is none. Points into the queue's text */
-    char *tres;  /* allocated, or asked for while it pends. Points into the queue's text */
+    const char
+        *indexes; /* of an array's row: "5,7,9%2", "3"; "" when it is none. In the queue's text */
+    char *tres;   /* allocated, or asked for while it pends. In the queue's text */
     char state[QUEUE_STATE_BYTES];
     char reason[QUEUE_STATE_BYTES];
     struct fate fate;

@@ -38,28 +38,9 @@ const char records_columns[] =
 /* How many ids one call of sacct asks for. */
 enum { IDS_PER_CALL = 500 };
 
-static bool job_id_read(char *text, struct record *record)
-{
-    char *under = strchr(text, '_');
-    record->array_id = record->raw_id;
-    record->indexes = text + strlen(text);
-    if (under == NULL) {
-        return true;
-    }
-    *under = '\0';
-    const int64_t array = columns_number(text, -1);
-    record->indexes = under + 1;
-    if (*record->indexes == '[') {
-        record->indexes++;
-        record->indexes[strcspn(record->indexes, "]")] = '\0';
-    }
-    record->array_id = (uint32_t)array;
-    record->is_array = true;
-    return array > 0 && array < UINT32_MAX;
-}
-
 static bool row_read(char **columns, struct record *record)
 {
+    struct columns_job id;
     const int64_t raw = columns_number(columns[AT_RAW], -1);
     const int64_t db_index = columns_number(columns[AT_DB_INDEX], -1);
     if (raw <= 0 || raw >= UINT32_MAX || db_index < 0) {
@@ -67,9 +48,12 @@ static bool row_read(char **columns, struct record *record)
     }
     record->raw_id = (uint32_t)raw;
     record->db_index = (uint64_t)db_index;
-    if (!job_id_read(columns[AT_JOB], record)) {
+    if (!columns_job_read(columns[AT_JOB], record->raw_id, &id)) {
         return false;
     }
+    record->array_id = id.array_id;
+    record->is_array = id.is_array;
+    record->indexes = id.indexes;
     record->state = columns[AT_STATE];
     record->fate = fate_of(record->state);
     record->submit_s = columns_number(columns[AT_SUBMIT], 0);

@@ -21,10 +21,10 @@ struct record {
     uint32_t raw_id;
     uint32_t array_id;
     bool is_array;
-    char *indexes; /* as in struct queue_job */
-    char *tres;    /* allocated; "" when it never started */
-    char *nodes;   /* "node[1-3]", "None assigned" */
-    char *state;   /* whole, "CANCELLED by 1002" */
+    const char *indexes; /* as in struct queue_job */
+    char *tres;          /* allocated; "" when it never started */
+    char *nodes;         /* "node[1-3]", "None assigned" */
+    char *state;         /* whole, "CANCELLED by 1002" */
     struct fate fate;
     int64_t submit_s;
     int64_t start_s; /* 0: unknown */

@@ -145,88 +145,7 @@ static void on_completed(void *context,
     request_release(http, request);
 }
 
-/* ---- bodies */
-
-/* Memory for a body of known length, once; counted among all bodies. */
-static enum error_code body_reserve(struct request *request, size_t bytes, struct error *err)
-{
-    struct http *http = request->http;
-    if (bytes < request->body_capacity) {
-        return ERR_OK;
-    }
-    if (http->body_bytes + bytes > (uint64_t)http->options.bodies_max_bytes) {
-        return error_set(err, ERR_OVERLOADED, "the memory for request bodies is in use");
-    }
-    const bool is_inline = request->body == request->inline_body;
-    char *body = realloc(is_inline ? NULL : request->body, bytes + 1);
-    if (body == NULL) {
-        return error_set(err, ERR_UNAVAILABLE, "out of memory");
-    }
-    if (is_inline) {
-        memcpy(body, request->inline_body, request->body_bytes);
-    }
-    http->body_bytes += bytes - request->reserved_bytes;
-    request->reserved_bytes = bytes;
-    request->body = body;
-    request->body_capacity = bytes + 1;
-    return ERR_OK;
-}
-
-static enum error_code refuse_too_large(const struct request *request, struct error *err)
-{
-    return error_set(err, ERR_TOO_LARGE, "this route takes bodies of at most %u bytes",
-                     (unsigned)request->body_limit);
-}
-
-static enum error_code body_append(struct request *request,
-                                   const char *data,
-                                   size_t bytes,
-                                   struct error *err)
-{
-    const size_t needed = request->body_bytes + bytes;
-    if (needed > request->body_limit) {
-        return refuse_too_large(request, err);
-    }
-    if (needed >= request->body_capacity) {
-        const size_t doubled = 2 * needed < request->body_limit ? 2 * needed : request->body_limit;
-        const enum error_code code = body_reserve(request, doubled, err);
-        if (code != ERR_OK) {
-            return code;
-        }
-    }
-    memcpy(request->body + request->body_bytes, data, bytes);
-    request->body_bytes = needed;
-    return ERR_OK;
-}
-
-/* One piece. What belongs to a refused request is thrown away, up to a bound: MHD_NO closes the connection. */
-static enum MHD_Result on_body(struct request *request, const char *data, size_t *data_bytes)
-{
-    const size_t bytes = *data_bytes;
-    *data_bytes = 0;
-    request->http->progress++;
-    if (!request->answer.is_ready) {
-        struct error err;
-        if (body_append(request, data, bytes, &err) == ERR_OK) {
-            return MHD_YES;
-        }
-        request_refuse(request, &err);
-        request->answer.closes = true;
-    }
-    request->discarded_bytes += bytes;
-    return request->discarded_bytes <= HTTP_DISCARD_BYTES ? MHD_YES : MHD_NO;
-}
-
 /* ---- the headers are there */
-
-static enum error_code check_length(struct request *request, struct error *err)
-{
-    const uint64_t length = request->headers.content_length;
-    if (length > request->body_limit) {
-        return refuse_too_large(request, err);
-    }
-    return body_reserve(request, (size_t)length, err);
-}
 
 /* Headers that contradict each other, or too many connections: nothing of the request is believed. */
 static bool refuse_early(struct request *request)
@@ -255,7 +174,7 @@ static void begin(struct request *request, const char *method)
     }
     http->options.begin(request);
     struct error err;
-    if (!request->answer.is_ready && check_length(request, &err) != ERR_OK) {
+    if (!request->answer.is_ready && http_body_expect(request, &err) != ERR_OK) {
         request_refuse(request, &err);
         request->answer.closes = true;
     }
@@ -341,7 +260,7 @@ static enum MHD_Result on_request(void *context,
     if (!request->is_begun) {
         return on_headers(request, method);
     }
-    return *data_bytes > 0 ? on_body(request, data, data_bytes) : on_complete(request);
+    return *data_bytes > 0 ? http_body_take(request, data, data_bytes) : on_complete(request);
 }
 
 /* ---- requests that come back */

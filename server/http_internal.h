@@ -1,4 +1,4 @@
-/* What the files of the HTTP loop share: http.c (loop, callbacks), http_answer.c, http_peer.c, http_headers.c. */
+/* What the files of the HTTP loop share: http.c (loop, callbacks), and the http_*.c beside it. */
 #ifndef SERVER_HTTP_INTERNAL_H
 #define SERVER_HTTP_INTERNAL_H
 
@@ -75,6 +75,12 @@ struct http {
 void http_headers_read(struct request *request);
 /* ERR_MALFORMED for doubled or contradicting headers; err->field names the header. */
 enum error_code http_headers_check(const struct request *request, struct error *err);
+
+/* The headers are there: ERR_TOO_LARGE for a body beyond the route's limit, ERR_OVERLOADED and ERR_UNAVAILABLE without room. */
+enum error_code http_body_expect(struct request *request, struct error *err);
+
+/* One piece of a body. What belongs to a refused request is thrown away, up to a bound: MHD_NO closes the connection. */
+enum MHD_Result http_body_take(struct request *request, const char *data, size_t *data_bytes);
 
 /* http_answer.c: queue the request's answer. MHD_NO closes the connection. */
 enum MHD_Result http_answer_send(struct request *request);

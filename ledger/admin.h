@@ -115,6 +115,10 @@ enum error_code admin_delivered(struct ledger *,
                                 const struct command *,
                                 struct ledger_result *,
                                 struct error *);
+enum error_code admin_prune(struct ledger *,
+                            const struct command *,
+                            struct ledger_result *,
+                            struct error *);
 
 /**
  * If-Match of a change (SPEC 10.3): ERR_PRECONDITION_REQUIRED without one, ERR_PRECONDITION_FAILED

@@ -8,30 +8,20 @@
 /* How long a token is good at most that a scheduler made. */
 enum { LENT_S = 86400 };
 
-/* A token's hash by its id. */
-struct find_token {
-    const char *id;
-    bool found;
-    struct digest hash;
-};
-
-static bool find_token(void *context, const void *record)
+static bool keep_hash(void *context, const void *record)
 {
-    const struct token *token = record;
-    struct find_token *find = context;
-    if (strcmp(token->id, find->id) == 0) {
-        find->found = true;
-        find->hash = token->hash;
-    }
-    return !find->found;
+    *(struct digest *)context = ((const struct token *)record)->hash;
+    return false;
 }
 
+/* The token of an id; NULL when there is none. */
 static struct cell *token_of(struct ledger *ledger, const char *id)
 {
-    struct find_token find = {.id = id};
-    struct select_args args = {0};
-    working_set_select(ledger->set, SELECT_TOKENS, &args, find_token, &find);
-    return find.found ? working_set_find(ledger->set, RECORD_TOKEN, &find.hash) : NULL;
+    static const struct digest none;
+    struct digest hash = none;
+    const struct select_args args = {.s = {id}, .limit = 1};
+    working_set_select(ledger->set, SELECT_TOKENS_OF_ID, &args, keep_hash, &hash);
+    return digest_equal(&hash, &none) ? NULL : working_set_find(ledger->set, RECORD_TOKEN, &hash);
 }
 
 /* project/person */
@@ -175,10 +165,13 @@ enum error_code admin_revoke_token(struct ledger *ledger,
         ret_result->no_effect = true;
         return ERR_OK;
     }
+    const int64_t now_s = admin_now_ms(ledger) / 1000;
     struct token *row = working_set_change(ledger->set, cell);
     row->revoked = 1;
-    ret_result->token = *row;
     audit_token(ledger, "token.revoke", row, NULL);
+    /* From now on it is over: it goes when those go that have ended by themselves. */
+    row->expires_s = row->expires_s == 0 || row->expires_s > now_s ? now_s : row->expires_s;
+    ret_result->token = *row;
     return ERR_OK;
 }
 

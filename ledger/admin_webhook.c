@@ -294,6 +294,15 @@ static void disable(struct ledger *ledger, int64_t webhook_no)
     }
 }
 
+/* One less waits for a webhook, if it is still there. */
+static void give_place(struct ledger *ledger, int64_t webhook_no)
+{
+    struct cell *cell = row_find(ledger->set, RECORD_WEBHOOK, webhook_no);
+    if (cell_exists(cell)) {
+        ((struct webhook *)working_set_change(ledger->set, cell))->pending--;
+    }
+}
+
 enum error_code admin_delivered(struct ledger *ledger,
                                 const struct command *command,
                                 struct ledger_result *ret_result,
@@ -308,6 +317,9 @@ enum error_code admin_delivered(struct ledger *ledger,
         return ERR_OK;
     }
     struct delivery *row = working_set_change(ledger->set, cell);
+    if (given->state != DELIVERY_PENDING) {
+        give_place(ledger, row->webhook_no);
+    }
     row->tries++;
     row->status = given->status;
     row->state = given->state;

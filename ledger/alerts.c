@@ -130,36 +130,63 @@ static bool covers(struct ledger *ledger, const struct alert_hook *hook, const s
     return cluster != NULL && cluster_serves(cluster, hook->root_no);
 }
 
+/* A receiver that is down for days has so many waiting and no more: those beyond are dead, and say why. */
+static bool find_place(struct ledger *ledger, int64_t webhook_no)
+{
+    struct cell *cell = row_find(ledger->set, RECORD_WEBHOOK, webhook_no);
+    if (!cell_exists(cell) ||
+        ((const struct webhook *)cell_record(cell))->pending >= LIMIT_WEBHOOK_PENDING) {
+        return false;
+    }
+    ((struct webhook *)working_set_change(ledger->set, cell))->pending++;
+    return true;
+}
+
 static void add_delivery(struct ledger *ledger, int64_t webhook_no, int64_t alert_no)
 {
+    const bool has_place = find_place(ledger, webhook_no);
     struct delivery *row = working_set_append(ledger->set, RECORD_DELIVERY);
     row->delivery_no = row_take_no(ledger->set, "delivery");
     row->webhook_no = webhook_no;
     row->alert_no = alert_no;
-    row->state = DELIVERY_PENDING;
+    row->state = has_place ? DELIVERY_PENDING : DELIVERY_DEAD;
     row->at_ms = ledger->clock_ms;
     row->next_ms = ledger->clock_ms;
+    if (!has_place) {
+        row->done_ms = ledger->clock_ms;
+        row_text(row->error, sizeof row->error, ALERT_NO_PLACE);
+    }
     ledger->alerts.made = true;
+}
+
+static bool is_wanted(struct ledger *ledger,
+                      const struct alert_hook *hook,
+                      const struct alert *alert,
+                      int64_t webhook_no)
+{
+    return webhook_no == 0 ? covers(ledger, hook, alert) : hook->webhook_no == webhook_no;
 }
 
 size_t alerts_emit(struct ledger *ledger, const struct alert *alert, int64_t webhook_no)
 {
     size_t count = 0;
-    int64_t alert_no = 0;
+    for (size_t i = 0; i < ledger->alerts.count; i++) {
+        count += is_wanted(ledger, &ledger->alerts.hooks[i], alert, webhook_no);
+    }
+    if (count == 0) {
+        return 0;
+    }
+    const int64_t alert_no = row_take_no(ledger->set, "alert");
+    struct alert *row = working_set_append(ledger->set, RECORD_ALERT);
+    *row = *alert;
+    row->alert_no = alert_no;
+    row->at_ms = ledger->clock_ms;
+    row->deliveries = (int64_t)count;
     for (size_t i = 0; i < ledger->alerts.count; i++) {
         const struct alert_hook *hook = &ledger->alerts.hooks[i];
-        const bool wanted =
-            webhook_no == 0 ? covers(ledger, hook, alert) : hook->webhook_no == webhook_no;
-        if (!wanted) {
-            continue;
+        if (is_wanted(ledger, hook, alert, webhook_no)) {
+            add_delivery(ledger, hook->webhook_no, alert_no);
         }
-        if (count++ == 0) {
-            struct alert *row = working_set_append(ledger->set, RECORD_ALERT);
-            *row = *alert;
-            row->alert_no = alert_no = row_take_no(ledger->set, "alert");
-            row->at_ms = ledger->clock_ms;
-        }
-        add_delivery(ledger, hook->webhook_no, alert_no);
     }
     return count;
 }

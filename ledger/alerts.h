@@ -51,4 +51,7 @@ int64_t alerts_kept_level(int64_t committed_mcs, int64_t limit_mcs);
 
 enum { ALERT_HYSTERESIS = 5, ALERT_AGAIN_S = 3600 };
 
+/** Why a delivery was given up before it was tried. */
+#define ALERT_NO_PLACE "too many messages wait for this webhook already"
+
 #endif

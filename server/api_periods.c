@@ -1,4 +1,5 @@
 /* Closed months: their list, their digests, their usage in canonical form, and closing one (SPEC 8.2). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "ledger/base/calendar.h"
@@ -78,13 +79,20 @@ static enum error_code find_root(const struct request *request,
 
 /* ---- digests */
 
-/* A month that was closed a moment ago has no digest yet: it is computed here, and written down. */
+/*
+ * A month that was closed a moment ago has no digest yet: it is computed here, and written down. A short read only finds
+ * that out: all rows of a month are no work for those who answer everyone else.
+ */
 static enum error_code complete(struct request *request,
                                 struct ledger_reader *reader,
                                 struct period *period,
                                 struct error *err)
 {
     if (period->sealed != 0) {
+        return ERR_OK;
+    }
+    if (!request->is_long) {
+        request->wants_long = true;
         return ERR_OK;
     }
     const enum error_code code = ledger_period_rows(reader, period, NULL, NULL, err);
@@ -130,16 +138,40 @@ void encode_close_answer(struct json_out *out,
 
 /* ---- reading */
 
+/* All of them: a root has a few hundred months. */
 struct period_list {
-    struct period rows[1024];
+    struct period *rows; /* owned */
     size_t count;
+    size_t capacity;
+    bool failed;
 };
 
 static bool keep_period(void *context, const void *record)
 {
     struct period_list *list = context;
+    if (list->count == list->capacity) {
+        const size_t capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
+        struct period *rows = realloc(list->rows, capacity * sizeof(rows[0]));
+        if (rows == NULL) {
+            list->failed = true;
+            return false;
+        }
+        list->rows = rows;
+        list->capacity = capacity;
+    }
     list->rows[list->count++] = *(const struct period *)record;
-    return list->count < ARRAY_LEN(list->rows);
+    return true;
+}
+
+static enum error_code keep_periods(struct ledger_reader *reader,
+                                    const struct node *root,
+                                    struct period_list *list,
+                                    struct error *err)
+{
+    const struct select_args args = {.n = {root->node_no}};
+    const enum error_code code =
+        ledger_read_list(reader, SELECT_PERIODS, &args, keep_period, list, err);
+    return code == ERR_OK && list->failed ? error_set(err, ERR_UNAVAILABLE, "out of memory") : code;
 }
 
 static enum error_code write_list(struct request *request,
@@ -148,16 +180,13 @@ static enum error_code write_list(struct request *request,
                                   struct error *err)
 {
     struct node root;
-    static _Thread_local struct period_list list;
+    struct period_list list = {.count = 0};
     enum error_code code = find_root(request, reader, &root, err);
-    if (code != ERR_OK) {
-        return code;
+    if (code == ERR_OK) {
+        code = keep_periods(reader, &root, &list, err);
     }
-    list.count = 0;
-    const struct select_args args = {.n = {root.node_no}};
-    code = ledger_read_list(reader, SELECT_PERIODS, &args, keep_period, &list, err);
     json_out_array_open(out, "items");
-    for (size_t i = 0; i < list.count && code == ERR_OK; i++) {
+    for (size_t i = 0; i < list.count && code == ERR_OK && !request_is_put_off(request); i++) {
         code = complete(request, reader, &list.rows[i], err);
         json_out_object_open(out, NULL);
         encode_period(out, root.name, &list.rows[i]);
@@ -165,6 +194,7 @@ static enum error_code write_list(struct request *request,
     }
     json_out_array_close(out);
     json_out_null(out, "next_page_token");
+    free(list.rows);
     return code;
 }
 

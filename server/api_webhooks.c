@@ -103,6 +103,7 @@ static void encode_webhook(struct json_out *out, const struct webhook *webhook, 
     encode_choices(out, "types", choices_alert, webhook->types);
     json_out_integer(out, "grant_days", webhook->grant_days);
     json_out_bool(out, "disabled", webhook->disabled != 0);
+    json_out_integer(out, "pending", webhook->pending);
     json_out_time_ms(out, "created_at", webhook->created_ms);
 }
 

@@ -406,11 +406,23 @@ enum error_code request_parse_body(const struct request *request,
 
 /* ---- reading */
 
+bool request_is_put_off(const struct request *request)
+{
+    return request->wants_long && !request->is_long;
+}
+
 static void run_read(struct reader_job *job, struct ledger_reader *reader)
 {
     struct request *request =
         (struct request *)(void *)((char *)job - offsetof(struct request, job));
     request->read(request, reader);
+    if (request_is_put_off(request)) {
+        struct error err;
+        if (request_read_long(request, request->read, &err) == ERR_OK) {
+            return; /* it is another thread's now */
+        }
+        request_refuse(request, &err);
+    }
     http_finish(request->http, request);
 }
 
@@ -420,6 +432,8 @@ enum error_code request_read(struct request *request,
 {
     request->read = read;
     request->job.run = run_read;
+    request->is_long = false;
+    request->wants_long = false;
     return readers_submit(request->service->readers, &request->job, err);
 }
 
@@ -430,6 +444,7 @@ enum error_code request_read_long(struct request *request,
 {
     request->read = read;
     request->job.run = run_read;
+    request->is_long = true;
     return readers_submit(request->service->reports, &request->job, err);
 }
 
@@ -459,9 +474,9 @@ static void read_object(struct request *request, struct ledger_reader *reader)
     json_out_object_close(&out);
     if (code != ERR_OK) {
         request_refuse(request, &err);
-        return;
+    } else if (!request_is_put_off(request)) {
+        request_answer_end(request);
     }
-    request_answer_end(request);
 }
 
 void request_answer_by_reading(struct request *request, request_write_fn write)

@@ -134,6 +134,8 @@ struct request {
     /* the work */
     bool is_pending;                 /* set by a handler that gave the request away */
     bool is_short;                   /* set by one that has it back after a commit */
+    bool is_long;                    /* read on the thread of long reads */
+    bool wants_long;                 /* a short read found much to do: it is read there, anew */
     bool is_passed_over;             /* pending, and its connection not suspended */
     struct command_slot *slot;       /* owned */
     const struct route_command *row; /* of its command */
@@ -254,6 +256,9 @@ MUST_USE enum error_code request_read(struct request *request,
                                       void (*read)(struct request *request,
                                                    struct ledger_reader *reader),
                                       struct error *err);
+
+/** Did a short read find that it wants to be a long one? Its answer is not written then. */
+bool request_is_put_off(const struct request *request);
 
 /** The same for what may take long, a report: on the thread for these. */
 MUST_USE enum error_code request_read_long(struct request *request,

@@ -1,4 +1,7 @@
-/* See webhooks.h. */
+/*
+ * See webhooks.h. Webhooks take turns: each has a few deliveries in a round, and a round begins behind the webhook at which
+ * the last one ended. So a backlog of one delays the others by a few messages, however long it is.
+ */
 #include "server/webhooks.h"
 
 #include <pthread.h>
@@ -18,11 +21,11 @@
 enum {
     ROUND = 32,     /* deliveries under way at once */
     OF_ONE = 8,     /* of them, those of one webhook: a slow receiver leaves room for others */
-    GATHERED = 256, /* due ones looked at */
     COMMANDS = 128, /* alerts found in one look */
     BODY_BYTES = 65536,
     SLEEP_MS = 60000, /* with nothing to do */
     DAY_MS = 86400000,
+    DAY_S = 86400,
     RETRY_FACTOR = 4,
     STATUS_GONE = 410,
 };
@@ -32,6 +35,7 @@ struct due {
     struct webhook webhook;
     struct alert alert;
     bool is_dropped; /* its webhook is no more */
+    const char *why; /* it is not sent; static; NULL: it is */
     struct buffer body;
     char id[WEBHOOK_ID_BYTES];
     char signature[WEBHOOK_SIGNATURE_BYTES];
@@ -51,8 +55,10 @@ struct webhooks {
     int64_t next_watch_ms; /* monotonic */
     int64_t next_due_ms;   /* wall clock; 0: nothing waits */
     int64_t paused_ms;     /* monotonic: until then nothing is sent; what was could not be stored */
+    int64_t last_webhook_no; /* of the last round */
     size_t gathered_count;
-    struct delivery gathered[GATHERED];
+    size_t gathered_most;
+    struct delivery gathered[OF_ONE];
     size_t due_count;
     struct due due[ROUND];
     struct webhook_post posts[ROUND];
@@ -94,15 +100,11 @@ static bool run_commands(struct webhooks *webhooks, size_t count)
 
 /* ---- alerts that time brings */
 
-static void watch(struct webhooks *webhooks)
+/* True when there may be more at once. */
+static bool look_for_alerts(struct webhooks *webhooks)
 {
     struct error err;
     size_t count = 0;
-    const int64_t mono_ms = clock_mono_ms();
-    if (mono_ms < webhooks->next_watch_ms) {
-        return;
-    }
-    webhooks->next_watch_ms = mono_ms + webhooks->service->config.alert_period_ms;
     enum error_code code = ledger_reader_begin(webhooks->reader, &err);
     if (code == ERR_OK) {
         code = ledger_watch(webhooks->reader, clock_wall_ms(), webhooks->commands, COMMANDS, &count,
@@ -111,9 +113,59 @@ static void watch(struct webhooks *webhooks)
     }
     if (code != ERR_OK) {
         log_event(LOG_WARNING, "alerts_not_looked_for", log_text("detail", err.detail));
+        return false;
+    }
+    return run_commands(webhooks, count) && count == COMMANDS;
+}
+
+static bool note_any(void *context, const void *record)
+{
+    (void)record;
+    *(bool *)context = true;
+    return false;
+}
+
+/* What has been over for long is forgotten. A reader looks first: mostly there is nothing. True when there may be more. */
+static bool prune(struct webhooks *webhooks)
+{
+    const struct config *config = &webhooks->service->config;
+    const int64_t now_ms = clock_wall_ms();
+    struct command *command = &webhooks->commands[0];
+    struct error err;
+    bool any = false;
+    memset(command, 0, sizeof(*command));
+    command->kind = COMMAND_PRUNE;
+    command->role = ROLE_ADMIN;
+    command->prune.deliveries_ms = now_ms - config->webhook_keep_days * DAY_MS;
+    command->prune.tokens_s = now_ms / 1000 - config->token_keep_days * DAY_S;
+    const struct select_args deliveries = {.n = {command->prune.deliveries_ms}, .limit = 1};
+    const struct select_args tokens = {.n = {command->prune.tokens_s}, .limit = 1};
+    enum error_code code = ledger_reader_begin(webhooks->reader, &err);
+    if (code == ERR_OK) {
+        code = ledger_read_list(webhooks->reader, SELECT_DELIVERIES_DONE, &deliveries, note_any,
+                                &any, &err);
+        if (code == ERR_OK && !any) {
+            code = ledger_read_list(webhooks->reader, SELECT_TOKENS_OVER, &tokens, note_any, &any,
+                                    &err);
+        }
+        ledger_reader_end(webhooks->reader);
+    }
+    if (code != ERR_OK) {
+        log_event(LOG_WARNING, "not_pruned", log_text("detail", err.detail));
+    }
+    return code == ERR_OK && any && run_commands(webhooks, 1);
+}
+
+static void watch(struct webhooks *webhooks)
+{
+    const int64_t mono_ms = clock_mono_ms();
+    if (mono_ms < webhooks->next_watch_ms) {
         return;
     }
-    (void)run_commands(webhooks, count);
+    const bool has_more = look_for_alerts(webhooks);
+    const bool is_pruning = prune(webhooks);
+    webhooks->next_watch_ms =
+        has_more || is_pruning ? mono_ms : mono_ms + webhooks->service->config.alert_period_ms;
 }
 
 /* ---- what is due */
@@ -122,19 +174,10 @@ static bool gather(void *context, const void *record)
 {
     struct webhooks *webhooks = context;
     webhooks->gathered[webhooks->gathered_count++] = *(const struct delivery *)record;
-    return webhooks->gathered_count < GATHERED;
+    return webhooks->gathered_count < webhooks->gathered_most;
 }
 
-static size_t count_of(const struct webhooks *webhooks, int64_t webhook_no)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < webhooks->due_count; i++) {
-        count += webhooks->due[i].delivery.webhook_no == webhook_no;
-    }
-    return count;
-}
-
-/* One that cannot be written any more (its webhook or its subject is gone) is dropped. */
+/* One that can never be written (its webhook or its subject is gone) is dropped; another fault is tried again later. */
 static void prepare(struct webhooks *webhooks, const struct delivery *delivery)
 {
     struct error err;
@@ -142,6 +185,7 @@ static void prepare(struct webhooks *webhooks, const struct delivery *delivery)
     due->delivery = *delivery;
     (void)webhook_event_id(delivery, due->id);
     buffer_init(&due->body, BODY_BYTES);
+    memset(&due->webhook, 0, sizeof(due->webhook));
     enum error_code code =
         ledger_read_webhook_no(webhooks->reader, delivery->webhook_no, &due->webhook, &err);
     if (code == ERR_OK) {
@@ -152,35 +196,78 @@ static void prepare(struct webhooks *webhooks, const struct delivery *delivery)
             webhook_event_write(webhooks->reader, &due->alert, due->webhook.name, &due->body, &err);
     }
     due->is_dropped = code == ERR_NOT_FOUND || (code == ERR_OK && due->webhook.disabled != 0);
+    due->why = due->is_dropped  ? "the webhook is gone or disabled"
+               : code != ERR_OK ? "it could not be written"
+                                : NULL;
     if (code != ERR_OK && code != ERR_NOT_FOUND) {
         log_event(LOG_WARNING, "webhook_not_written", log_text("detail", err.detail));
-        buffer_fini(&due->body);
-        webhooks->due_count--;
     }
 }
 
+static enum error_code gather_some(struct webhooks *webhooks,
+                                   enum select_kind select,
+                                   struct select_args args,
+                                   struct error *err)
+{
+    webhooks->gathered_count = 0;
+    webhooks->gathered_most = (size_t)args.limit;
+    return ledger_read_list(webhooks->reader, select, &args, gather, webhooks, err);
+}
+
+/* Those of one webhook, as many as it may have in this round. */
+static enum error_code collect_of(struct webhooks *webhooks,
+                                  int64_t webhook_no,
+                                  int64_t now_ms,
+                                  struct error *err)
+{
+    const size_t room = ROUND - webhooks->due_count;
+    const struct select_args args = {
+        .n = {webhook_no, now_ms},
+        .limit = room < OF_ONE ? (int64_t)room : OF_ONE,
+    };
+    const enum error_code code = gather_some(webhooks, SELECT_DELIVERIES_DUE, args, err);
+    for (size_t i = 0; code == ERR_OK && i < webhooks->gathered_count; i++) {
+        prepare(webhooks, &webhooks->gathered[i]);
+    }
+    webhooks->last_webhook_no = webhook_no;
+    return code;
+}
+
+/* One look-up a webhook for which anything waits. */
 static enum error_code collect(struct webhooks *webhooks, int64_t now_ms, struct error *err)
 {
-    const struct select_args args = {.n = {INT64_MAX}, .limit = GATHERED};
-    webhooks->gathered_count = 0;
+    const int64_t end_no = webhooks->last_webhook_no;
+    int64_t after_no = end_no;
+    bool is_second_half = false;
     webhooks->due_count = 0;
     webhooks->next_due_ms = 0;
-    enum error_code code =
-        ledger_read_list(webhooks->reader, SELECT_DELIVERIES_DUE, &args, gather, webhooks, err);
-    for (size_t i = 0; code == ERR_OK && i < webhooks->gathered_count; i++) {
-        const struct delivery *delivery = &webhooks->gathered[i];
-        if (delivery->next_ms > now_ms) {
-            webhooks->next_due_ms = delivery->next_ms;
-            break;
+    while (webhooks->due_count < ROUND) {
+        const struct select_args args = {.n = {after_no}, .limit = 1};
+        enum error_code code = gather_some(webhooks, SELECT_DELIVERIES_PENDING, args, err);
+        if (code != ERR_OK) {
+            return code;
         }
-        if (webhooks->due_count == ROUND) {
-            break;
+        const struct delivery first = webhooks->gathered[0];
+        const bool found = webhooks->gathered_count > 0;
+        if (is_second_half && (!found || first.webhook_no > end_no)) {
+            return ERR_OK;
         }
-        if (count_of(webhooks, delivery->webhook_no) < OF_ONE) {
-            prepare(webhooks, delivery);
+        if (!found) {
+            is_second_half = true;
+            after_no = 0;
+            continue;
+        }
+        after_no = first.webhook_no;
+        if (first.next_ms <= now_ms) {
+            code = collect_of(webhooks, first.webhook_no, now_ms, err);
+        } else if (webhooks->next_due_ms == 0 || first.next_ms < webhooks->next_due_ms) {
+            webhooks->next_due_ms = first.next_ms;
+        }
+        if (code != ERR_OK) {
+            return code;
         }
     }
-    return code;
+    return ERR_OK;
 }
 
 /* ---- sending */
@@ -245,9 +332,9 @@ static void conclude(struct webhooks *webhooks,
                   : due->is_dropped || told->gone || is_last ? DELIVERY_DEAD
                                                              : DELIVERY_PENDING;
     told->next_ms = clock_wall_ms() + pause_ms(config->webhook_retry_first_ms, due->delivery.tries);
-    const char *error = post != NULL      ? post->error
-                        : due->is_dropped ? "the webhook is gone or disabled"
-                                          : "it could not be signed";
+    const char *error = post != NULL       ? post->error
+                        : due->why != NULL ? due->why
+                                           : "it could not be signed";
     memcpy(told->error, error, strlen(error) + 1);
     if (told->state == DELIVERY_DEAD) {
         log_event(LOG_WARNING, "webhook_dead", log_text("webhook", due->webhook.name),
@@ -269,7 +356,7 @@ static bool send_due(struct webhooks *webhooks)
     const int64_t now_ms = clock_wall_ms();
     for (size_t i = 0; i < webhooks->due_count; i++) {
         struct due *due = &webhooks->due[i];
-        if (!due->is_dropped && sign(due, &webhooks->posts[count], now_ms)) {
+        if (due->why == NULL && sign(due, &webhooks->posts[count], now_ms)) {
             post_of[i] = &webhooks->posts[count++];
         }
     }

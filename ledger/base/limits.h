@@ -43,6 +43,7 @@
 #define LIMIT_HOLDERS           5      /* holders named in one violation (SPEC 6.2) */
 #define LIMIT_REPORT_GROUPS     500000 /* rows of one report in JSON; iv */
 #define LIMIT_FEED_EVENTS       1000   /* events of one feed answer */
+#define LIMIT_WEBHOOK_PENDING   10000  /* deliveries of one webhook that wait; beyond it they are dead */
 #define LIMIT_PAGE_SIZE         1000   /* items of one page; iv */
 #define LIMIT_PAGE_SIZE_DEFAULT 100    /* items of one page when page_size is not given */
 #define LIMIT_EXECUTE_RETRIES   8      /* times load, decide, apply run on conflicts; unavailable */

@@ -59,6 +59,7 @@ enum command_kind {
     COMMAND_TEST_WEBHOOK, /* a message to see whether it arrives */
     COMMAND_RAISE_ALERT,  /* what time has brought is told, or has passed */
     COMMAND_DELIVERED,    /* a try of a delivery and how it ended */
+    COMMAND_PRUNE,        /* deliveries and tokens that are over for long are forgotten */
     COMMAND__COUNT
 };
 
@@ -282,6 +283,12 @@ struct command_delivered {
     char error[RECORD_NAME_BYTES];
 };
 
+/* What ended up to these times is forgotten, a bounded number at a time. */
+struct command_prune {
+    int64_t deliveries_ms;
+    int64_t tokens_s;
+};
+
 /* A clockwork command's subject: EXPIRE_HOLD, TURN_RUN (hold, task, attempt, at), END_GRANT
  * (grant), TURN_MONTH (root, month). */
 struct command_due {
@@ -336,6 +343,7 @@ struct command {
         struct command_webhook webhook;
         struct command_alert alert;
         struct command_delivered delivered;
+        struct command_prune prune;
     };
 };
 

@@ -844,9 +844,10 @@ struct webhook {
     char url[RECORD_URL_BYTES];
     char secret[RECORD_SECRET_BYTES];
     char old_secret[RECORD_SECRET_BYTES];
+    int64_t pending; /* deliveries that wait; LIMIT_WEBHOOK_PENDING at most */
 };
 
-/* What happened, written once for all its webhooks, in the transaction of its cause. Insert only. */
+/* What happened, written once for all its webhooks, in the transaction of its cause. It goes with its last delivery. */
 struct alert {
     int64_t alert_no;
     int64_t type; /* enum alert_type */
@@ -862,6 +863,7 @@ struct alert {
     int64_t until_s; /* the window's or grant's end; stale, silent: last heard of */
     int64_t holds;
     int64_t at_ms;
+    int64_t deliveries; /* that are still kept */
 };
 
 /* What has been told, so that it is not told twice. */

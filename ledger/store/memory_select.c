@@ -104,7 +104,13 @@ static bool runs_settled(const struct select_args *args, const void *record)
            r->started_s < n[2] && run_is_after(r, after);
 }
 
-FILTER(deliveries_due, delivery, r->state == DELIVERY_PENDING && r->next_ms <= n[0])
+FILTER(deliveries_due,
+       delivery,
+       r->state == DELIVERY_PENDING && r->webhook_no == n[0] && r->next_ms <= n[1])
+FILTER(deliveries_pending, delivery, r->state == DELIVERY_PENDING && r->webhook_no > n[0])
+FILTER(deliveries_done, delivery, r->state != DELIVERY_PENDING && r->done_ms <= n[0])
+FILTER(tokens_of_id, token, strcmp(r->id, args->s[0]) == 0)
+FILTER(tokens_over, token, r->expires_s > 0 && r->expires_s <= n[0])
 FILTER(deliveries_of_webhook, delivery, r->webhook_no == n[0] && r->delivery_no < n[1])
 FILTER(alert_states, alert_state, r->type == n[0])
 
@@ -128,6 +134,14 @@ COMPARE(by_start, grant, start_s, grant_no)
 COMPARE(by_due, hold, due_s, hold_no)
 COMPARE(by_month, payer_month, month, node_no)
 COMPARE(by_next, delivery, next_ms, delivery_no)
+COMPARE(by_done, delivery, done_ms, delivery_no)
+
+static int by_webhook(const void *a, const void *b)
+{
+    int first =
+        order(((const struct delivery *)a)->webhook_no, ((const struct delivery *)b)->webhook_no);
+    return first != 0 ? first : by_next(a, b);
+}
 
 static int by_delivery_descending(const void *a, const void *b)
 {
@@ -138,6 +152,12 @@ static int by_delivery_descending(const void *a, const void *b)
 static int by_token_no(const void *a, const void *b)
 {
     int first = order(((const struct token *)a)->token_no, ((const struct token *)b)->token_no);
+    return first != 0 ? first : record_key_compare(&record_types[RECORD_TOKEN], a, b);
+}
+
+static int by_expiry(const void *a, const void *b)
+{
+    int first = order(((const struct token *)a)->expires_s, ((const struct token *)b)->expires_s);
     return first != 0 ? first : record_key_compare(&record_types[RECORD_TOKEN], a, b);
 }
 
@@ -187,6 +207,8 @@ static const struct {
     [SELECT_RATE_ROWS] = {rate_rows, NULL},
     [SELECT_NAMES] = {names, NULL},
     [SELECT_TOKENS] = {NULL, by_token_no},
+    [SELECT_TOKENS_OF_ID] = {tokens_of_id, NULL},
+    [SELECT_TOKENS_OVER] = {tokens_over, by_expiry},
     [SELECT_ADJUSTMENTS] = {adjustments, NULL},
     [SELECT_UNATTRIBUTED] = {unattributed, NULL},
     [SELECT_RUN_HOSTS] = {run_hosts, NULL},
@@ -201,6 +223,8 @@ static const struct {
     [SELECT_AUDIT_ROOT] = {audit_root, NULL},
     [SELECT_RUNS_SETTLED] = {runs_settled, NULL},
     [SELECT_DELIVERIES_DUE] = {deliveries_due, by_next},
+    [SELECT_DELIVERIES_PENDING] = {deliveries_pending, by_webhook},
+    [SELECT_DELIVERIES_DONE] = {deliveries_done, by_done},
     [SELECT_DELIVERIES_OF_WEBHOOK] = {deliveries_of_webhook, by_delivery_descending},
     [SELECT_ALERT_STATES] = {alert_states, NULL},
 };

@@ -581,6 +581,7 @@ static const struct record_field webhook_fields[] = {
     TEXT(webhook, url),
     TEXT(webhook, secret),
     TEXT(webhook, old_secret),
+    I64(webhook, pending),
 };
 
 static const struct record_field alert_fields[] = {
@@ -597,6 +598,7 @@ static const struct record_field alert_fields[] = {
     I64(alert, until_s),
     I64(alert, holds),
     I64(alert, at_ms),
+    I64(alert, deliveries),
 };
 
 static const struct record_field alert_state_fields[] = {

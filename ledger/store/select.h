@@ -46,6 +46,8 @@ enum select_kind {
     SELECT_RATE_ROWS,       /* struct rate_row; cluster n[0], version n[1]; by row */
     SELECT_NAMES,           /* struct name; space n[0], scope n[1], name > s[0]; by name */
     SELECT_TOKENS,          /* struct token; by token_no */
+    SELECT_TOKENS_OF_ID,    /* struct token; s[0] id; by hash */
+    SELECT_TOKENS_OVER,     /* struct token; 0 < expires_s <= n[0]; by expires_s, hash */
     SELECT_ADJUSTMENTS,     /* struct adjustment; n[0] hold; by adjustment_no */
     SELECT_UNATTRIBUTED,    /* struct unattributed; cluster n[0]; by id */
     SELECT_RUN_HOSTS,       /* struct run_host; n[0] hold; by key */
@@ -62,7 +64,11 @@ enum select_kind {
     SELECT_RUNS_SETTLED, /* struct run; of root n[0] (0: all), settled, ended_s > n[1], started_s < n[2], after
                                (hold n[3], task n[4], attempt n[5]); by key. A walk through the runs behind that place */
     SELECT_WEBHOOKS,       /* struct webhook; by webhook_no */
-    SELECT_DELIVERIES_DUE, /* struct delivery; pending, next_ms <= n[0]; by next_ms, delivery_no */
+    SELECT_DELIVERIES_DUE, /* struct delivery; of webhook n[0], pending, next_ms <= n[1]; by next_ms,
+                              delivery_no */
+    SELECT_DELIVERIES_PENDING, /* struct delivery; pending, webhook_no > n[0]; by webhook_no, next_ms,
+                                  delivery_no */
+    SELECT_DELIVERIES_DONE, /* struct delivery; not pending, done_ms <= n[0]; by done_ms, delivery_no */
     SELECT_DELIVERIES_OF_WEBHOOK, /* struct delivery; webhook n[0], delivery_no < n[1]; newest first */
     SELECT_ALERT_STATES,          /* struct alert_state; type n[0]; by key */
     /* whole tables, for check */

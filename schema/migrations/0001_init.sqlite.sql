@@ -318,7 +318,8 @@ CREATE TABLE webhook (
     name         TEXT NOT NULL,
     url          TEXT NOT NULL,
     secret       TEXT NOT NULL,
-    old_secret   TEXT NOT NULL
+    old_secret   TEXT NOT NULL,
+    pending      INTEGER NOT NULL                                      -- deliveries that wait
 ) STRICT;
 
 -- What happened, once for all webhooks; written with its cause.
@@ -335,7 +336,8 @@ CREATE TABLE alert (
     frozen_mcs INTEGER NOT NULL,
     until_s    INTEGER NOT NULL,
     holds      INTEGER NOT NULL,
-    at_ms      INTEGER NOT NULL
+    at_ms      INTEGER NOT NULL,
+    deliveries INTEGER NOT NULL                                        -- that are still kept
 ) STRICT;
 
 -- What has been told.
@@ -362,7 +364,8 @@ CREATE TABLE delivery (
     status      INTEGER NOT NULL,                                      -- HTTP; 0 none
     error       TEXT NOT NULL
 ) STRICT;
-CREATE INDEX delivery_due ON delivery (next_ms) WHERE state = 0;
+CREATE INDEX delivery_due ON delivery (webhook_no, next_ms) WHERE state = 0;
+CREATE INDEX delivery_done ON delivery (done_ms) WHERE state <> 0;
 CREATE INDEX delivery_of_webhook ON delivery (webhook_no);
 
 -- Refunds and corrections: who may be asked why (SPEC 5.10, 5.11).
@@ -606,6 +609,8 @@ CREATE TABLE token (
     old_hash   BLOB NOT NULL,                                          -- good until old_until_s as well
     old_until_s INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX token_id ON token (id);
+CREATE INDEX token_over ON token (expires_s) WHERE expires_s > 0;
 
 -- Use of accounts that no project answers to, for a person to assign (SPEC 5.9).
 CREATE TABLE unattributed (

@@ -1,6 +1,6 @@
 -- update_alert: an alert that is there, found by its key; no row is changed when it is
 --   not.
--- Parameters: ?1 to ?13, the columns in the order of the table.
+-- Parameters: ?1 to ?14, the columns in the order of the table.
 -- Columns: none.
 UPDATE alert
 SET
@@ -15,5 +15,6 @@ SET
     frozen_mcs = ?10,
     until_s = ?11,
     holds = ?12,
-    at_ms = ?13
+    at_ms = ?13,
+    deliveries = ?14
 WHERE alert_no = ?1;

@@ -1,6 +1,6 @@
 -- update_webhook: a webhook that is there, found by its key; no row is changed when it is
 --   not.
--- Parameters: ?1 to ?13, the columns in the order of the table.
+-- Parameters: ?1 to ?14, the columns in the order of the table.
 -- Columns: none.
 UPDATE webhook
 SET
@@ -15,5 +15,6 @@ SET
     name = ?10,
     url = ?11,
     secret = ?12,
-    old_secret = ?13
+    old_secret = ?13,
+    pending = ?14
 WHERE webhook_no = ?1;

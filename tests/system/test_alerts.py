@@ -45,6 +45,7 @@ class Receiver:
     def __init__(self):
         self.messages = []
         self.answers = {}
+        self.gates = {}  # path: an event before which nobody is answered
         self.lock = threading.Lock()
         receiver = self
 
@@ -67,6 +68,8 @@ class Receiver:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def take(self, path, headers, body):
+        if path in self.gates:
+            self.gates[path].wait(30)
         with self.lock:
             self.messages.append((path, headers, body))
             answers = self.answers.get(path, [204])
@@ -345,6 +348,30 @@ class Alerts(w.Case):
         sent = self.raw(f"/{self.name}")
         self.assertEqual((len(sent), len({h["webhook-id"] for h, _ in sent}), len({b for _, b in sent})), (3, 1, 1))
         self.assertEqual((self.deliveries()[0]["tries"], self.deliveries()[0]["status"]), (3, 204))
+
+    def ask(self, name, count):
+        for _ in range(count):
+            self.ok("POST", f"/webhooks/{name}/test")
+
+    def test_a_backlog_of_one_webhook_does_not_hold_up_another(self):
+        self.make(grant=None)
+        slow, other = self.name + "-slow", self.name + "-other"
+        gate = self.receiver.gates["/" + slow] = threading.Event()
+        self.hook("/" + slow, slow)
+        self.hook("/" + other, other)
+        self.ask(slow, 1)  # it waits at the gate, and so does the round that it is in
+        threads = [threading.Thread(target=self.ask, args=(slow, 100)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.ask(other, 1)
+        gate.set()
+        self.until(lambda: self.get(f"/webhooks/{slow}")["pending"] == 0)
+        with self.receiver.lock:
+            paths = [path for path, _, _ in self.receiver.messages if path in ("/" + slow, "/" + other)]
+        self.assertEqual(paths.count("/" + other), 1)
+        self.assertLess(paths.index("/" + other), 30)
 
     def test_one_that_always_fails_is_dead_and_visible(self):
         self.make(grant=None)

@@ -5,10 +5,32 @@ usage: test_audit.py COREHOURD SHIFT_CLOCK
 
 import datetime
 import json
+import sqlite3
 
 import world as w
 
 ANY = {"If-Match": "*"}
+
+
+class Digests(w.Case):
+    def period(self):
+        with sqlite3.connect(f"file:{self.daemon.data}/ledger.db?mode=ro", uri=True) as ledger:
+            return ledger.execute("SELECT sealed, digest FROM period").fetchall()
+
+    def test_a_digest_that_a_crash_kept_from_being_stored_is_computed_when_it_is_asked_for(self):
+        self.make()
+        month = w.at(w.month_after(self.now(), -1))[:7]
+        closed = self.ok("POST", f"/periods/{self.root}/{month}/close")
+        stored = self.until(lambda: [row for row in self.period() if row[0] == 1])
+        for ask in (lambda: self.get(f"/periods/{self.root}")["items"][0], lambda: self.get(f"/periods/{self.root}/{month}")):
+            self.assertEqual(self.daemon.stop(), 0)
+            ledger = sqlite3.connect(f"{self.daemon.data}/ledger.db")
+            ledger.execute("UPDATE period SET sealed = 0, digest = zeroblob(32)")
+            ledger.commit()
+            ledger.close()
+            self.daemon.start()
+            self.assertEqual(ask()["digest"], closed["digest"])
+            self.until(lambda: self.period() == stored)
 
 
 class Tokens(w.Case):

@@ -33,20 +33,21 @@
 #define LIMIT_CLUSTER_ROOTS 64 /* roots that a cluster lists; iv */
 
 /* Holds, tasks, runs (SPEC 5, 6, 8). */
-#define LIMIT_TASKS             100000 /* tasks of a hold; too_many_tasks */
-#define LIMIT_DRAWS             16     /* grants that one freeze may draw on; too_many_draws */
-#define LIMIT_GRANTS            64     /* grants of a payer that have not ended; invalid_field */
-#define LIMIT_HOSTS_BYTES       4096   /* host names of a run, joined by commas; iv */
-#define LIMIT_RUN_DAYS          4096   /* longest run: 11 years; iv */
-#define LIMIT_HEARTBEAT_RUNS    5000   /* runs of one heartbeat; too_many_runs */
-#define LIMIT_BATCH_LINES       10000  /* lines or events of a batch; too_many_lines */
-#define LIMIT_HOLDERS           5      /* holders named in one violation (SPEC 6.2) */
-#define LIMIT_REPORT_GROUPS     500000 /* rows of one report in JSON; iv */
-#define LIMIT_FEED_EVENTS       1000   /* events of one feed answer */
-#define LIMIT_WEBHOOK_PENDING   10000  /* deliveries of one webhook that wait; beyond it they are dead */
-#define LIMIT_PAGE_SIZE         1000   /* items of one page; iv */
-#define LIMIT_PAGE_SIZE_DEFAULT 100    /* items of one page when page_size is not given */
-#define LIMIT_EXECUTE_RETRIES   8      /* times load, decide, apply run on conflicts; unavailable */
+#define LIMIT_TASKS          100000 /* tasks of a hold; too_many_tasks */
+#define LIMIT_DRAWS          16     /* grants that one freeze may draw on; too_many_draws */
+#define LIMIT_GRANTS         64     /* grants of a payer that have not ended; invalid_field */
+#define LIMIT_HOSTS_BYTES    4096   /* host names of a run, joined by commas; iv */
+#define LIMIT_RUN_DAYS       4096   /* longest run: 11 years; iv */
+#define LIMIT_HEARTBEAT_RUNS 5000   /* runs of one heartbeat; too_many_runs */
+#define LIMIT_BATCH_LINES    10000  /* lines or events of a batch; too_many_lines */
+#define LIMIT_HOLDERS        5      /* holders named in one violation (SPEC 6.2) */
+#define LIMIT_REPORT_GROUPS  500000 /* rows of one report in JSON; iv */
+#define LIMIT_FEED_EVENTS    1000   /* events of one feed answer */
+#define LIMIT_WEBHOOK_PENDING \
+    10000 /* deliveries of one webhook that wait; beyond it they are dead */
+#define LIMIT_PAGE_SIZE         1000 /* items of one page; iv */
+#define LIMIT_PAGE_SIZE_DEFAULT 100  /* items of one page when page_size is not given */
+#define LIMIT_EXECUTE_RETRIES   8    /* times load, decide, apply run on conflicts; unavailable */
 
 /* Texts, in bytes without the NUL. */
 #define LIMIT_NAME_BYTES         128  /* people, jobs, partitions, models: UTF-8 without controls */

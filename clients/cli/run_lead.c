@@ -9,7 +9,6 @@
 #include "clients/cli/text.h"
 
 static const size_t import_bytes_max = (size_t)16 << 20;
-static const int history_pages_max = 100;
 
 /* ---- many caps ---- */
 
@@ -114,30 +113,53 @@ static void changes_gather(const json_t *page, const char *what, json_t *rows)
     }
 }
 
+/* The path of a page of the audit log: what is about the cap's node, or its member's project. */
+static enum corehour_result page_path_write(const json_t *balance,
+                                            const char *token,
+                                            char *ret_path)
+{
+    const char *root = json_string_value(json_array_get(json_object_get(balance, "path"), 0));
+    const bool is_member = *show_text(balance, "user") != '\0';
+    const struct {
+        const char *key;
+        const char *value;
+    } query[] = {{"root", root == NULL ? "" : root},
+                 {"node", show_text(balance, is_member ? "project" : "node")},
+                 {"page_size", "1000"},
+                 {"page_token", token}};
+    enum corehour_result result = COREHOUR_OK;
+    snprintf(ret_path, COREHOUR_URL_BYTES, "/v1/audit");
+    for (size_t i = 0; result == COREHOUR_OK && i < sizeof query / sizeof query[0]; i++) {
+        if (*query[i].value != '\0') {
+            result = corehour_url_query(ret_path, COREHOUR_URL_BYTES, query[i].key, query[i].value);
+        }
+    }
+    return result;
+}
+
 static enum cli_exit history_gather(struct cli *cli,
                                     const json_t *balance,
                                     const char *what,
                                     json_t *rows)
 {
     char path[COREHOUR_URL_BYTES];
-    char token[256] = "";
-    const char *root = json_string_value(json_array_get(json_object_get(balance, "path"), 0));
-    for (int i = 0; i < history_pages_max && (i == 0 || token[0] != '\0'); i++) {
+    char token[1024] = "";
+    do {
         struct corehour_answer answer;
-        snprintf(path, sizeof path, "/v1/audit?root=%s&page_size=1000%s%s",
-                 root == NULL ? "" : root, token[0] == '\0' ? "" : "&page_token=", token);
-        enum cli_exit exit = request_call(cli, "GET", path, NULL, &answer);
-        if (exit != CLI_DONE) {
-            return exit;
+        if (page_path_write(balance, token, path) != COREHOUR_OK) {
+            return request_fail(cli, CLI_OTHER, "%s", tr("the request is too long"));
         }
-        exit = request_need_ok(cli, &answer);
+        enum cli_exit exit = request_call(cli, "GET", path, NULL, &answer);
+        if (exit == CLI_DONE) {
+            exit = request_need_ok(cli, &answer);
+        }
         if (exit != CLI_DONE) {
             return exit;
         }
         changes_gather(answer.body, what, rows);
         snprintf(token, sizeof token, "%s", show_text(answer.body, "next_page_token"));
         corehour_answer_fini(&answer);
-    }
+    } while (*token != '\0');
     return CLI_DONE;
 }
 

@@ -903,6 +903,37 @@ Test(cli, every_list_says_that_there_is_nothing)
     }
 }
 
+Test(cli, the_history_of_a_cap_asks_for_its_node_only_and_for_every_page)
+{
+    static const char entry[] =
+        "{\"items\":[{\"at\":\"2026-12-01T00:00:00Z\",\"name\":\"finance\",\"action\":\"cap.put\","
+        "\"what\":\"projects/vision/members/alice/caps/gpus\",\"before\":null,\"after\":{\"limit\":%d}}],"
+        "\"next_page_token\":%s}";
+    char first[512];
+    char second[512];
+    snprintf(first, sizeof first, entry, 4, "\"T2\"");
+    snprintf(second, sizeof second, entry, 8, "null");
+    const struct fake_step steps[] = {
+        {FAKE_ANSWER,
+         fake_json(200, "{\"node\":\"vision/alice\",\"kind\":\"member\",\"project\":\"vision\","
+                        "\"user\":\"alice\",\"path\":[\"acme\",\"vision\",\"alice\"]}")},
+        {FAKE_ANSWER, fake_json(200, first)},
+        {FAKE_ANSWER, fake_json(200, second)}};
+    struct fake_server *server = serve(steps, 3);
+    struct run run = run_line("cap history vision/alice gpus", NULL);
+    cr_expect_eq(run.exit, CLI_DONE, "%s", run.err);
+    cr_expect(starts(fake_server_request(server, 1),
+                     "GET /v1/audit?root=acme&node=vision&page_size=1000 "),
+              "%s", fake_server_request(server, 1));
+    cr_expect(starts(fake_server_request(server, 2),
+                     "GET /v1/audit?root=acme&node=vision&page_size=1000&page_token=T2 "),
+              "%s", fake_server_request(server, 2));
+    cr_expect_neq(strstr(run.out, "limit 4"), NULL, "%s", run.out);
+    cr_expect_neq(strstr(run.out, "limit 8"), NULL, "%s", run.out);
+    run_fini(&run);
+    fake_server_stop(server);
+}
+
 Test(cli, a_deadline_is_kept_by_the_journal_too)
 {
     const struct fake_step steps[] = {{FAKE_HANG, ""}, {FAKE_HANG, ""}, {FAKE_HANG, ""}};

@@ -36,6 +36,7 @@ static void make_formats(struct xlsx *xlsx)
 {
     xlsx->bold = workbook_add_format(xlsx->workbook);
     format_set_bold(xlsx->bold);
+    format_set_indent(xlsx->bold, 1);
     for (size_t i = 0; i <= EXPORT_QUANTITY; i++) {
         xlsx->formats[i] = workbook_add_format(xlsx->workbook);
         xlsx->bold_formats[i] = workbook_add_format(xlsx->workbook);
@@ -43,6 +44,9 @@ static void make_formats(struct xlsx *xlsx)
         format_set_num_format(xlsx->bold_formats[i], looks[i].number_format);
         format_set_bold(xlsx->bold_formats[i]);
     }
+    /* A text does not touch the number on its left. */
+    format_set_indent(xlsx->formats[EXPORT_TEXT], 1);
+    format_set_indent(xlsx->bold_formats[EXPORT_TEXT], 1);
 }
 
 /* On paper: across, all columns on one page, the header on each. */

@@ -98,6 +98,7 @@ class Bulk(unittest.TestCase):
         self.assertEqual((answer.status, answer.json["code"]), (422, "too_many_lines"))
 
     def test_others_are_answered_while_a_large_batch_runs(self):
+        """SPEC 11.4: nobody waits long behind a large batch."""
         body = lines(*(freeze_line(f"w-{i}") for i in range(10000)))
         done = threading.Event()
 

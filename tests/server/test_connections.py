@@ -35,6 +35,7 @@ class Steps(unittest.TestCase):
 
 class Limits(unittest.TestCase):
     def test_a_connection_too_many_is_told_so_and_closed(self):
+        """SPEC 11.4."""
         with d.Daemon(PROGRAM, "connections_max = 8\n") as daemon:
             connections = [daemon.connect() for _ in range(8)]
             for connection in connections:
@@ -52,6 +53,7 @@ class Limits(unittest.TestCase):
             self.assertEqual(daemon.call("GET", "/healthz").status, 200)
 
     def test_a_slow_sender_is_closed_and_others_are_served_meanwhile(self):
+        """SPEC 11.4: slow and hostile clients hold nobody up."""
         with d.Daemon(PROGRAM, "request_timeout_s = 1\nidle_timeout_s = 2\n") as daemon:
             slow = daemon.connect()  # closed by the daemon
             slow.send(b"POST /v1/holds HTTP/1.1\r\nHost: t\r\nContent-Length: 100\r\n\r\n{")
@@ -79,6 +81,7 @@ class Limits(unittest.TestCase):
             self.assertTrue(connection.is_closed(5))
 
     def test_a_full_queue_is_503_at_once_and_nothing_is_half_done(self):
+        """SPEC 11.4."""
         with d.Daemon(PROGRAM, "queue_max = 4\n") as daemon:
             daemon.make_world()
             connections = [daemon.connect() for _ in range(200)]

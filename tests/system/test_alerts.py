@@ -225,6 +225,16 @@ class Alerts(w.Case):
         kinds = sorted(m["type"] for m in self.told(3))
         self.assertEqual(kinds, ["corehour.grant_threshold", "corehour.grant_threshold", "corehour.overdrawn"])
 
+    def test_an_overdraft_is_told_at_most_once_an_hour(self):
+        """SPEC 4.6: each time it comes into use, but not within the hour of the last message."""
+        self.make(grant="2", root={"overdraft_core_hours": "10"})
+        self.hook(types=["overdrawn"])
+        for key, wait_s, count in (("a", 0, 1), ("b", 0, 1), ("c", 3590, 1), ("d", 11, 2)):
+            self.clock.move(wait_s)
+            self.freeze(key, time_limit_s=900)
+            self.assertEqual(len(self.told(count)), count, key)
+            self.verb(key, "release", reason="cancelled")
+
     def test_a_transfer_is_told_by_what_it_leaves_the_giver(self):
         self.make(grant="10")
         below = f"{self.name}-below"
@@ -317,6 +327,17 @@ class Alerts(w.Case):
         self.assertEqual(second["webhook-signature"].split(" "), both)
         self.assertNotIn("secret", self.get(f"/webhooks/{self.name}"))
         self.assertNotIn("secret", self.hook(headers=ANY))
+
+    def test_the_old_secret_signs_for_24_hours_after_a_rotation(self):
+        self.make(grant=None)
+        old = self.hook()["secret"]
+        new = self.hook(headers=ANY, rotate_secret=True)["secret"]
+        for count, wait_s, secrets in ((1, 86300, (new, old)), (2, 101, (new,))):
+            self.clock.move(wait_s)
+            self.ok("POST", f"/webhooks/{self.name}/test")
+            self.told(count)
+            headers, body = self.raw(f"/{self.name}")[-1]
+            self.assertEqual(headers["webhook-signature"].split(" "), [self.check_by_hand(s, headers, body) for s in secrets])
 
     def test_the_public_package_verifies_what_is_sent(self):
         node, npm = shutil.which("node"), shutil.which("npm")

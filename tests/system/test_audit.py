@@ -74,6 +74,20 @@ class Tokens(w.Case):
         self.clock.move(301)
         self.assertEqual((self.status(old["token"]), self.status(new["token"])), (401, 200))
 
+    def test_by_default_the_old_secret_is_good_for_an_hour_and_for_seven_days_at_most(self):
+        """SPEC 10.1."""
+        self.make()
+        old = self.make_token()
+        new = self.daemon.ok("POST", f"/v1/tokens/{old['id']}/rotate", {}).json
+        self.assertAlmostEqual(w.seconds(new["old_valid_until"]), self.clock.now() + 3600, delta=30)
+        self.clock.move(3500)
+        self.assertEqual((self.status(old["token"]), self.status(new["token"])), (200, 200))
+        self.clock.move(101)
+        self.assertEqual((self.status(old["token"]), self.status(new["token"])), (401, 200))
+        week = 7 * 86400
+        self.daemon.ok("POST", f"/v1/tokens/{old['id']}/rotate", {"old_valid_s": week})
+        self.refused("invalid_field", 422, "POST", f"/tokens/{old['id']}/rotate", {"old_valid_s": week + 1}, field="old_valid_s")
+
     def test_a_second_rotation_ends_the_first_grace_and_a_revocation_ends_both(self):
         self.make()
         first = self.make_token()

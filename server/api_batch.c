@@ -77,13 +77,8 @@ static bool next_line(struct bulk_source *bulk_source, struct bulk *bulk, struct
         return false;
     }
     line->number = source->number;
-    if (bytes > LIMIT_BODY_BYTES) {
-        (void)error_set(&line->error, ERR_TOO_LARGE, "a line has at most %d bytes",
-                        LIMIT_BODY_BYTES);
-        return true;
-    }
     CLEANUP(json_in_decref) json_t *body = NULL;
-    if (json_in_parse(text, bytes, &body, &line->error) == ERR_OK) {
+    if (bulk_line_parse(line, "a line", text, bytes, &body) == ERR_OK) {
         (void)decode_line(source, bulk, body, line);
     }
     return true;

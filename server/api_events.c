@@ -237,13 +237,8 @@ static bool next_event(struct bulk_source *bulk_source, struct bulk *bulk, struc
         return false;
     }
     line->number = ++source->number;
-    if (bytes > LIMIT_BODY_BYTES) {
-        (void)error_set(&line->error, ERR_TOO_LARGE, "an event has at most %d bytes",
-                        LIMIT_BODY_BYTES);
-        return true;
-    }
     CLEANUP(json_in_decref) json_t *event = NULL;
-    if (json_in_parse(text, bytes, &event, &line->error) == ERR_OK) {
+    if (bulk_line_parse(line, "an event", text, bytes, &event) == ERR_OK) {
         (void)make_line(source, bulk, event, line);
     }
     return true;
@@ -292,20 +287,6 @@ static void write_event(struct bulk_source *source,
     free(line->id);
 }
 
-static void begin_results(struct bulk_source *source, struct json_out *out)
-{
-    (void)source;
-    json_out_object_open(out, NULL);
-    json_out_array_open(out, "results");
-}
-
-static void end_results(struct bulk_source *source, struct json_out *out)
-{
-    (void)source;
-    json_out_array_close(out);
-    json_out_object_close(out);
-}
-
 static void events_fini(struct bulk_source *source)
 {
     free(source);
@@ -328,8 +309,8 @@ static enum error_code submit_array(struct request *request, struct error *err)
     source->bulk = (struct bulk_source){
         .next = next_event,
         .write = write_event,
-        .begin = begin_results,
-        .end = end_results,
+        .begin = bulk_results_begin,
+        .end = bulk_results_end,
         .fini = events_fini,
         .request = request,
         .content_type = "application/json",

@@ -108,20 +108,6 @@ static void write_run(struct bulk_source *source,
     json_out_object_close(out);
 }
 
-static void begin_results(struct bulk_source *source, struct json_out *out)
-{
-    (void)source;
-    json_out_object_open(out, NULL);
-    json_out_array_open(out, "results");
-}
-
-static void end_results(struct bulk_source *source, struct json_out *out)
-{
-    (void)source;
-    json_out_array_close(out);
-    json_out_object_close(out);
-}
-
 static void heartbeat_fini(struct bulk_source *bulk_source)
 {
     struct heartbeat_source *source = (struct heartbeat_source *)(void *)bulk_source;
@@ -139,8 +125,8 @@ static enum error_code submit_heartbeats(struct request *request, bool is_event,
     source->bulk = (struct bulk_source){
         .next = next_run,
         .write = write_run,
-        .begin = begin_results,
-        .end = end_results,
+        .begin = bulk_results_begin,
+        .end = bulk_results_end,
         .fini = heartbeat_fini,
         .request = request,
         .content_type = "application/json",

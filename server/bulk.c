@@ -12,6 +12,7 @@
 #include "ledger/base/clock.h"
 #include "server/decode_commands.h"
 #include "server/http.h"
+#include "server/json_in.h"
 #include "server/service.h"
 
 enum {
@@ -355,6 +356,33 @@ enum error_code bulk_create(struct service *service, struct bulk **ret_bulk, str
     }
     *ret_bulk = bulk;
     return ERR_OK;
+}
+
+enum error_code bulk_line_parse(struct bulk_line *line,
+                                const char *what,
+                                const char *text,
+                                size_t bytes,
+                                json_t **ret_body)
+{
+    if (bytes > LIMIT_BODY_BYTES) {
+        return error_set(&line->error, ERR_TOO_LARGE, "%s has at most %d bytes", what,
+                         LIMIT_BODY_BYTES);
+    }
+    return json_in_parse(text, bytes, ret_body, &line->error);
+}
+
+void bulk_results_begin(struct bulk_source *source, struct json_out *out)
+{
+    (void)source;
+    json_out_object_open(out, NULL);
+    json_out_array_open(out, "results");
+}
+
+void bulk_results_end(struct bulk_source *source, struct json_out *out)
+{
+    (void)source;
+    json_out_array_close(out);
+    json_out_object_close(out);
 }
 
 void bulk_stop(struct bulk *bulk)

@@ -8,6 +8,8 @@
 #ifndef SERVER_BULK_H
 #define SERVER_BULK_H
 
+#include <jansson.h>
+
 #include "server/request.h"
 
 struct bulk;
@@ -53,6 +55,21 @@ struct command *bulk_command(struct bulk *bulk,
                              struct bulk_source *source,
                              struct bulk_line *line,
                              const struct route *route);
+
+/**
+ * Parse the text of a line. @what  what it is called in a refusal, "a line". @ret_body  the caller's
+ *
+ * ERR_OK; ERR_TOO_LARGE beyond LIMIT_BODY_BYTES, or as json_in_parse(): then line->error has it.
+ */
+MUST_USE enum error_code bulk_line_parse(struct bulk_line *line,
+                                         const char *what,
+                                         const char *text,
+                                         size_t bytes,
+                                         json_t **ret_body);
+
+/** begin and end of a source whose answers are one object: {"results": [...]}. */
+void bulk_results_begin(struct bulk_source *source, struct json_out *out);
+void bulk_results_end(struct bulk_source *source, struct json_out *out);
 
 /** May the request's principal send this kind of command? ERR_OK, or ERR_NOT_ALLOWED, with its route. */
 MUST_USE enum error_code bulk_find_route(const struct request *request,

@@ -11,6 +11,7 @@ import argparse
 import collections
 import csv
 import datetime
+import decimal
 import hashlib
 import io
 import json
@@ -41,6 +42,7 @@ OPTIONS = PARSER.parse_args()
 
 ROOT = "acme"
 ZONE = "Europe/Berlin"
+PRICE_MICRO = 123457  # a core-hour on alpha, in millionths of CNY; beta has no price
 PAYERS = ["acme", "acme-ai"]
 PROJECTS = ["vision", "speech"]
 USERS = ["ann", 'ben "the fast"', "cem, dee"]
@@ -91,7 +93,7 @@ class Year:
         call("PUT", "/v1/clusters/alpha", {"kind": "slurm"})
         call("PUT", "/v1/clusters/beta", {"kind": "slurm", "mode": "window", "window_s": 3600})
         free = {key: value for key, value in w.CARD.items() if key not in ("price_per_core_hour", "currency")}
-        call("PUT", "/v1/clusters/alpha/rates/1", {**w.CARD, "price_per_core_hour": "0.123457"})
+        call("PUT", "/v1/clusters/alpha/rates/1", {**w.CARD, "price_per_core_hour": f"0.{PRICE_MICRO}"})
         call("PUT", "/v1/clusters/beta/rates/1", free)
         self.money()
 
@@ -336,6 +338,21 @@ def check_usage(daemon, entries, months):
     assert total == sum(row["used_mcs"] for row in by_period)
 
 
+def check_costs(daemon, month):
+    """A cost is rounded once, in the finest row, half up; whatever a report groups by, it adds those up (SPEC 7.5)."""
+    total = 0
+    for row in table(daemon.ok("GET", f"/v1/periods/{ROOT}/{month}/rows").body.decode()):
+        used, cost = int(row["used_mcs"]), int(row["cost_micro"] or 0)
+        rounded = (2 * used * PRICE_MICRO + w.HOUR) // (2 * w.HOUR)
+        assert cost == (rounded if row["currency"] else 0), (month, row)
+        total += cost
+    for groups in ("project", "user", "day,cluster", "gpu_model,outcome", GROUPS):
+        rows = table(daemon.ok("GET", f"/v1/reports/usage?root={ROOT}&month={month}&format=csv&group_by={groups}").body.decode())
+        shown = sum(int(decimal.Decimal(row["cost"]) * 1000000) for row in rows if row["currency"] == "CNY")
+        assert shown == total, (month, groups, shown, total)
+    return total
+
+
 def check_late(entries, last_entries):
     """What is known after its month was closed is booked in the oldest open month, with the period in which it ran (SPEC 8.2).
 
@@ -419,6 +436,7 @@ def main():
         late = check_late(entries, year.last_entries)
         check_hledger(daemon, entries)
         check_focus(year.closed)
+        assert sum(check_costs(daemon, month) for month in year.closed) > 0
         books = [check_workbook(daemon, month) for month in year.closed]
         if OPTIONS.libreoffice:
             open_in_libreoffice(*max(books, key=lambda book: book[0])[1:])

@@ -1,5 +1,5 @@
 """Every fate of a job on the real cluster, from its hold to its charge: the agent tells, the ledger books, and the sum is what
-Slurm's own records say, to the mcs."""
+Slurm's own records say, to the mcs; also of what ended while the agent was away (SPEC 11.2)."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-/* The outbox over crashes: what was synced is there, in order, once. */
+/* The outbox over crashes: what was synced is there, in order, once (SPEC 11.2). */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

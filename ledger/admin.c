@@ -36,6 +36,7 @@ static const admin_fn functions[COMMAND__COUNT] = {
     [COMMAND_TEST_WEBHOOK] = admin_test_webhook,
     [COMMAND_RAISE_ALERT] = admin_raise_alert,
     [COMMAND_DELIVERED] = admin_delivered,
+    [COMMAND_OVERWRITE] = admin_overwrite,
     [COMMAND_PRUNE] = admin_prune,
 };
 

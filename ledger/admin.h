@@ -115,6 +115,10 @@ enum error_code admin_delivered(struct ledger *,
                                 const struct command *,
                                 struct ledger_result *,
                                 struct error *);
+enum error_code admin_overwrite(struct ledger *,
+                                const struct command *,
+                                struct ledger_result *,
+                                struct error *);
 enum error_code admin_prune(struct ledger *,
                             const struct command *,
                             struct ledger_result *,

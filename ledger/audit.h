@@ -48,14 +48,21 @@ struct audit_change {
 int64_t audit_change(struct ledger *ledger, const struct audit_change *change);
 
 /**
- * Overwrite a person's name wherever it stands as a word in the texts of the log, this transaction's included (SPEC 2.4).
- * The digests stay. Walks the whole log: for rare use.
+ * Overwrite a person's name wherever it stands as a word in the texts of the log behind a change, this transaction's
+ * included (SPEC 2.4). The digests stay. What a reader has looked through before is overwritten by audit_overwrite_some().
  *
  * @by_no  the change that says so, written before
  *
  * Returns how many changes named the person.
  */
-int64_t audit_overwrite(struct ledger *ledger, const char *from, const char *to, int64_t by_no);
+int64_t audit_overwrite(struct ledger *ledger,
+                        const char *from,
+                        const char *to,
+                        int64_t after_no,
+                        int64_t by_no);
+
+/** The same in the changes of these numbers. */
+int64_t audit_overwrite_some(struct ledger *ledger, const struct command_overwrite *given);
 
 /** Whether it would be written: to spare describing what nobody asks for. */
 bool audit_is_wanted(const struct ledger *ledger);

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "ledger/audit.h"
+#include "ledger/reader.h"
 
-enum { BATCH = 16 };
+enum { BATCH = 16, LOOKED_AT_ONCE = 4096 };
 
 /* A name as it stands in paths, and as it stands within the quotes of JSON. */
 struct overwriting {
@@ -117,10 +118,29 @@ static bool look(void *context, const void *record)
     return found->count < BATCH;
 }
 
-int64_t audit_overwrite(struct ledger *ledger, const char *from, const char *to, int64_t by_no)
+static bool overwrite_change(struct ledger *ledger,
+                             int64_t audit_no,
+                             const struct overwriting *how,
+                             int64_t by_no)
+{
+    struct cell *cell = row_find(ledger->set, RECORD_AUDIT, audit_no);
+    if (!cell_exists(cell)) {
+        return false;
+    }
+    struct audit *row = working_set_change(ledger->set, cell);
+    const bool found = overwrite_row(row, how);
+    row->renamed_no = found ? by_no : row->renamed_no;
+    return found;
+}
+
+int64_t audit_overwrite(struct ledger *ledger,
+                        const char *from,
+                        const char *to,
+                        int64_t after_no,
+                        int64_t by_no)
 {
     struct overwriting how = {.plain = from, .to = to};
-    struct found found = {.how = &how};
+    struct found found = {.how = &how, .last_no = after_no};
     int64_t count = 0;
     if (by_no == 0) {
         return 0; /* nothing says that it was done: the check would call it damage */
@@ -131,12 +151,59 @@ int64_t audit_overwrite(struct ledger *ledger, const char *from, const char *to,
         found.count = 0;
         working_set_select(ledger->set, SELECT_AUDIT, &args, look, &found);
         for (size_t i = 0; i < found.count; i++) {
-            struct cell *cell = row_find(ledger->set, RECORD_AUDIT, found.nos[i]);
-            struct audit *row = working_set_change(ledger->set, cell);
-            (void)overwrite_row(row, &how);
-            row->renamed_no = by_no;
+            count += overwrite_change(ledger, found.nos[i], &how, by_no);
         }
-        count += (int64_t)found.count;
-    } while (found.count == BATCH);
+    } while (found.count == BATCH && working_set_failure(ledger->set, NULL) == ERR_OK);
     return count;
+}
+
+int64_t audit_overwrite_some(struct ledger *ledger, const struct command_overwrite *given)
+{
+    struct overwriting how = {.plain = given->person, .to = given->to};
+    int64_t count = 0;
+    quote(given->person, how.quoted);
+    for (int64_t i = 0; i < given->count && given->by_no != 0; i++) {
+        count += overwrite_change(ledger, given->nos[i], &how, given->by_no);
+    }
+    return count;
+}
+
+/* ---- looking, on a reader */
+
+struct looking {
+    const struct overwriting *how;
+    struct ledger_named *named;
+    int64_t looked;
+};
+
+static bool note_change(void *context, const void *record)
+{
+    struct looking *looking = context;
+    struct ledger_named *named = looking->named;
+    struct audit row = *(const struct audit *)record;
+    named->last_no = row.audit_no;
+    looking->looked++;
+    if (overwrite_row(&row, looking->how)) {
+        named->nos[named->count++] = row.audit_no;
+    }
+    return named->count < ARRAY_LEN(named->nos);
+}
+
+enum error_code ledger_find_name(struct ledger_reader *reader,
+                                 const char *person,
+                                 int64_t after_no,
+                                 struct ledger_named *ret_named,
+                                 struct error *err)
+{
+    struct overwriting how = {.plain = person, .to = ""};
+    struct looking looking = {.how = &how, .named = ret_named};
+    const struct select_args args = {.n = {after_no, 0, INT64_MAX}, .limit = LOOKED_AT_ONCE};
+    quote(person, how.quoted);
+    ret_named->count = 0;
+    ret_named->last_no = after_no;
+    const enum error_code code =
+        store_select(reader->store, SELECT_AUDIT, &args, note_change, &looking, err);
+    ret_named->has_more =
+        looking.looked == LOOKED_AT_ONCE || ret_named->count == ARRAY_LEN(ret_named->nos);
+    return code;
 }

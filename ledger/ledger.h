@@ -104,6 +104,7 @@ struct ledger_renamed {
     int64_t mappings; /* users of clusters, and uses that nobody answers for */
     int64_t tokens;
     int64_t changes; /* of the audit log */
+    int64_t by_no;   /* the change that says so; 0 where nobody is behind the work */
 };
 
 /* The answer to one command. Everything is copied out: it outlives the transaction. */
@@ -121,7 +122,7 @@ struct ledger_result {
         struct ledger_cap_effect cap;  /* PUT_CAP, DELETE_CAP */
         struct period period;          /* CLOSE */
         struct token token;            /* PUT_TOKEN, REVOKE_TOKEN, ROTATE_TOKEN */
-        struct ledger_renamed renamed; /* RENAME_PERSON */
+        struct ledger_renamed renamed; /* RENAME_PERSON, OVERWRITE */
         struct webhook webhook;        /* PUT_WEBHOOK, TEST_WEBHOOK */
     };
     int64_t charged_mcs;  /* settle, requeue, correct, charge: totals of the run */
@@ -322,6 +323,21 @@ enum error_code ledger_read_alert(struct ledger_reader *reader,
                                   int64_t alert_no,
                                   struct alert *ret_alert,
                                   struct error *err);
+
+/** Changes of the log in which a person's name stands. */
+struct ledger_named {
+    size_t count;
+    int64_t nos[OVERWRITE_CHANGES];
+    int64_t last_no; /* up to here the log has been looked through */
+    bool has_more;   /* behind it */
+};
+
+/** Look for a name in the log (SPEC 2.4): among the next few thousand changes behind one. */
+MUST_USE enum error_code ledger_find_name(struct ledger_reader *reader,
+                                          const char *person,
+                                          int64_t after_no,
+                                          struct ledger_named *ret_named,
+                                          struct error *err);
 
 /*
  * What time has brought that some webhook is to be told (grants that end soon, silent agents, stale holds): fills up

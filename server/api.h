@@ -61,6 +61,10 @@ MUST_USE enum error_code api_command_begin(struct request *request,
                                            struct error *err);
 void api_command_submit(struct request *request);
 
+/* Instead of the second: carry the command out on the thread of long reads, by api_read_rename(). */
+void api_rename_person(struct request *request);
+void api_read_rename(struct request *request, struct ledger_reader *reader);
+
 /** If-Match -> the command's if_match; ERR_MALFORMED. */
 MUST_USE enum error_code api_read_if_match(const struct request *request,
                                            struct command *command,

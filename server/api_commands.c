@@ -433,7 +433,7 @@ static void explain(struct request *request, struct ledger_reader *reader)
     }
 }
 
-/* On a reader thread: names of tokens have changed, or there was no memory for one. */
+/* On a reader thread: there was no memory for a token. */
 static void reload_tokens(struct request *request, struct ledger_reader *reader)
 {
     struct error err;
@@ -454,7 +454,7 @@ static bool follow_tokens(struct request *request)
     if (is_made || command->kind == COMMAND_REVOKE_TOKEN || command->kind == COMMAND_ROTATE_TOKEN) {
         return auth_take(request->service->auth, &result->token, is_made, request->now_ms);
     }
-    return command->kind != COMMAND_RENAME_PERSON;
+    return true;
 }
 
 /* On the ledger thread, after the commit. */
@@ -502,6 +502,21 @@ void api_command(struct request *request)
         return;
     }
     api_command_submit(request);
+}
+
+void api_rename_person(struct request *request)
+{
+    struct error err;
+    enum error_code code = make_command(request, &err);
+    if (code == ERR_OK) {
+        request->finish = answer_command;
+        request->is_pending = true;
+        code = request_read_long(request, api_read_rename, &err);
+    }
+    if (code != ERR_OK) {
+        request->is_pending = false;
+        request_refuse(request, &err);
+    }
 }
 
 /* ---- commands of the service itself */

@@ -325,7 +325,7 @@ const struct route routes[] = {
      .roles = ROLE_ADMIN,
      .body_bytes = LIMIT_BODY_BYTES,
      .query = QUERY_BIT(QUERY_DRY_RUN),
-     .handle = api_command,
+     .handle = api_rename_person,
      .command = &rename_person},
 
     {.method = METHOD_POST,

@@ -59,6 +59,7 @@ enum command_kind {
     COMMAND_TEST_WEBHOOK, /* a message to see whether it arrives */
     COMMAND_RAISE_ALERT,  /* what time has brought is told, or has passed */
     COMMAND_DELIVERED,    /* a try of a delivery and how it ended */
+    COMMAND_OVERWRITE,    /* a person's name, in some changes of the log */
     COMMAND_PRUNE,        /* deliveries and tokens that are over for long are forgotten */
     COMMAND__COUNT
 };
@@ -249,6 +250,20 @@ struct command_rename {
     char person[RECORD_NAME_BYTES];
     char to[RECORD_ID_BYTES];
     char reason[RECORD_NOTE_BYTES];
+    int64_t
+        looked_no; /* a reader has looked through the log up to this change; what it found is overwritten after */
+    int64_t found; /* so many changes */
+};
+
+enum { OVERWRITE_CHANGES = 64 };
+
+/* Changes of the log in which a reader found a person's name that is to be overwritten. */
+struct command_overwrite {
+    char person[RECORD_NAME_BYTES];
+    char to[RECORD_ID_BYTES];
+    int64_t by_no; /* the change that says so */
+    int64_t count;
+    int64_t nos[OVERWRITE_CHANGES];
 };
 
 struct command_close {
@@ -338,6 +353,7 @@ struct command {
         struct command_token token;
         struct command_close close;
         struct command_rename rename;
+        struct command_overwrite overwrite;
         struct command_due due;
         struct period seal; /* root, month and what a seal fills in */
         struct command_webhook webhook;

@@ -261,6 +261,25 @@ class Log(w.Case):
         self.assertEqual(self.daemon.check()[0], 0, self.daemon.check()[1])
         self.assertEqual(self.daemon.call("POST", f"/v1/people/{person}/rename", {"name": "x", "reason": "again"}).status, 404)
 
+    def test_a_name_in_many_changes_is_overwritten_in_all_of_them(self):
+        """More than are overwritten in one transaction: a reader finds them, several commands overwrite."""
+        self.make()
+        person, other, gone = f"zed.{self.name}", f"ann.{self.name}", f"gone-{self.name}"
+        for who in (person, other):
+            self.ok("PUT", f"/projects/{self.project}/members/{who}", {})
+        for limit in range(150):
+            for who in (person, other):
+                self.ok("PUT", f"/projects/{self.project}/members/{who}/caps/jobs", {"limit": limit + 1}, {"If-Match": "*"})
+        before = self.daemon.ok("GET", "/v1/audit?format=ndjson").body.decode().splitlines()
+        named = [line for line in before if person in line]
+        done = self.ok("POST", f"/people/{person}/rename", {"name": gone, "reason": "has left"})
+        self.assertEqual((done["members"], done["changes"]), (1, len(named)))
+        self.assertGreater(len(named), 150)
+        after = self.daemon.ok("GET", "/v1/audit?format=ndjson").body.decode().splitlines()
+        self.assertEqual([line for line in after if person in line], [])
+        self.assertEqual(sum(other in line for line in after), sum(other in line for line in before))
+        self.assertEqual(self.daemon.check()[0], 0, self.daemon.check()[1])
+
     def test_a_name_that_is_a_number_or_part_of_another_is_overwritten_alone(self):
         """A user of Slurm may be called 1000; figures of the log stay figures, and other people keep their names."""
         self.make()

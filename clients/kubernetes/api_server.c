@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "clients/kubernetes/kubeconfig.h"
+#include "clients/kubernetes/object.h"
 
 enum { ANSWER_BYTES_MAX = 16 << 20 };
 
@@ -178,7 +179,7 @@ int api_call(struct api_caller *caller, const struct api_request *request, json_
     if (ret_body != NULL) {
         *ret_body = status == 0 || collected.count == 0
                         ? NULL
-                        : json_loadb(collected.bytes, collected.count, 0, NULL);
+                        : object_parse(collected.bytes, collected.count, 0, NULL);
     }
     free(collected.bytes);
     return status;

@@ -9,6 +9,30 @@
 
 enum { NAME_BYTES = 254 };
 
+/* Backslashes stand in texts only, so no more of JSON need be understood. */
+static void nuls_replace(char *bytes, size_t count)
+{
+    static const char nul[] = "u0000";
+    char *const end = bytes + count;
+    char *place = memchr(bytes, '\\', count);
+    while (place != NULL) {
+        char *next = place + 1;
+        if ((size_t)(end - next) >= sizeof nul - 1 && memcmp(next, nul, sizeof nul - 1) == 0) {
+            memcpy(next, "ufffd", sizeof nul - 1);
+        }
+        next += next < end; /* the escaped character, a backslash perhaps */
+        place = memchr(next, '\\', (size_t)(end - next));
+    }
+}
+
+json_t *object_parse(char *bytes, size_t count, size_t flags, json_error_t *ret_error)
+{
+    if (count > 0) {
+        nuls_replace(bytes, count);
+    }
+    return json_loadb(bytes, count, flags, ret_error);
+}
+
 static json_t *walk(const json_t *object, va_list path)
 {
     json_t *place = (json_t *)(uintptr_t)object;

@@ -3,9 +3,16 @@
 #define COREHOUR_CLIENTS_KUBERNETES_OBJECT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <jansson.h>
+
+/*
+ * What the API server wrote, as JSON. Anybody may write any text into objects, also NUL, which jansson takes in no key and no text: it
+ * becomes U+FFFD. bytes: changed in place. flags, ret_error: of json_loadb. A new reference; NULL for what is no JSON.
+ */
+json_t *object_parse(char *bytes, size_t count, size_t flags, json_error_t *ret_error);
 
 /* The member at a path of member names that ends with NULL; NULL when anything on the way is absent. Borrowed. */
 json_t *object_get(const json_t *object, ...) __attribute__((sentinel));

@@ -34,14 +34,14 @@ static const char *review_fault(const json_t *root)
     return NULL;
 }
 
-bool review_parse(const char *bytes,
+bool review_parse(char *bytes,
                   size_t count,
                   struct review *ret_review,
                   char *ret_problem,
                   size_t problem_bytes)
 {
     json_error_t where;
-    json_t *root = json_loadb(bytes, count, JSON_REJECT_DUPLICATES, &where);
+    json_t *root = object_parse(bytes, count, JSON_REJECT_DUPLICATES, &where);
     const char *fault = root == NULL ? where.text : review_fault(root);
     if (fault != NULL) {
         (void)snprintf(ret_problem, problem_bytes, "%.200s", fault);

@@ -29,10 +29,10 @@ struct review {
 /*
  * Parses the body of a request.
  *
- * ret_review: for review_fini. ret_problem: one line, `problem_bytes` of room.
+ * bytes: changed in place (object_parse). ret_review: for review_fini. ret_problem: one line, `problem_bytes` of room.
  * Returns false for anything else than an AdmissionReview v1 with a request and its uid, also for duplicate members.
  */
-bool review_parse(const char *bytes,
+bool review_parse(char *bytes,
                   size_t count,
                   struct review *ret_review,
                   char *ret_problem,

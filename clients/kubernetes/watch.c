@@ -21,8 +21,9 @@
 enum {
     PAGE_ITEMS = 250,
     PAGE_BYTES_MAX = 64 << 20, /* a page of a list */
-    LINE_BYTES_MAX = 8 << 20,  /* an event: objects end at 1.5 MiB in etcd */
-    STREAM_S = 290,            /* asked of the server */
+    LINE_BYTES_MAX =
+        16 << 20,   /* an event: objects end at 1.5 MiB in etcd, six times that as escapes */
+    STREAM_S = 290, /* asked of the server */
     REST_FIRST_MS = 100,
     REST_LAST_MS = 10000,
 };
@@ -44,7 +45,8 @@ struct watch {
     char *continued;   /* token of the next page, or NULL */
     bool too_old;      /* the stream said 410 */
     bool gone_wrong;   /* what came cannot be used: the request is a failure */
-    bool whole;        /* list without pages: continued lists fail too often */
+    bool whole;        /* the next list comes without pages: a page of the last one was too old */
+    int page_items;    /* fewer when pages were too large */
     unsigned failures; /* in a row */
     int64_t rest_until_ms;
     int64_t listed_ms; /* when the last list was whole */
@@ -113,6 +115,7 @@ struct watch *watch_add(struct watch_loop *loop,
     }
     watch->loop = loop;
     watch->path = path;
+    watch->page_items = PAGE_ITEMS;
     watch->events = *events;
     watch->next = loop->watches;
     loop->watches = watch;
@@ -211,14 +214,14 @@ static void lines_take(struct watch *watch)
 {
     size_t from = 0;
     while (!watch->too_old && !watch->gone_wrong) {
-        const char *line = watch->bytes + from;
+        char *line = watch->bytes + from;
         const char *end = memchr(line, '\n', watch->count - from);
         if (end == NULL) {
             break;
         }
         const size_t bytes = (size_t)(end - line);
         from += bytes + 1;
-        json_t *event = bytes == 0 ? NULL : json_loadb(line, bytes, 0, NULL);
+        json_t *event = bytes == 0 ? NULL : object_parse(line, bytes, 0, NULL);
         if (event != NULL) {
             event_take(watch, event);
         } else {
@@ -259,6 +262,9 @@ static size_t on_bytes(char *bytes, size_t size, size_t count, void *place)
     const bool is_stream = watch->state == WATCH_STREAMING && status == 200;
     if (!bytes_keep(watch, bytes, more, is_stream ? LINE_BYTES_MAX : PAGE_BYTES_MAX)) {
         watch->gone_wrong = true;
+        if (watch->state == WATCH_LISTING && !watch->whole && watch->page_items > 1) {
+            watch->page_items /= 2;
+        }
         return 0;
     }
     if (watch->events.alive != NULL && is_stream) {
@@ -287,7 +293,7 @@ static bool url_write(struct watch *watch, char *ret_path, size_t bytes)
     } else {
         char *token =
             watch->continued == NULL ? NULL : curl_easy_escape(watch->easy, watch->continued, 0);
-        length = snprintf(ret_path, bytes, "%s?limit=%d%s%s", watch->path, PAGE_ITEMS,
+        length = snprintf(ret_path, bytes, "%s?limit=%d%s%s", watch->path, watch->page_items,
                           token == NULL ? "" : "&continue=", token == NULL ? "" : token);
         curl_free(token);
         watch->state = WATCH_LISTING;
@@ -334,7 +340,7 @@ static void request_begin(struct watch *watch)
 static const char *page_take(struct watch *watch)
 {
     json_error_t where;
-    json_t *list = json_loadb(watch->bytes, watch->count, 0, &where);
+    json_t *list = object_parse(watch->bytes, watch->count, 0, &where);
     const json_t *items = object_get(list, "items", NULL);
     const bool is_list = json_is_array(items) || json_is_null(items);
     if (!is_list || !version_keep(watch, list)) {
@@ -378,8 +384,8 @@ static void list_ended(struct watch *watch, CURLcode code, long status)
         rest(watch, 0);
         return;
     }
-    /* A page that is too old cannot be continued: the next list comes in one piece. */
-    watch->whole = watch->whole || (status == 410 && watch->continued != NULL);
+    /* A page that is too old cannot be continued: the next list comes in one piece, once. */
+    watch->whole = status == 410 && watch->continued != NULL;
     forget_list(watch);
     fail(watch, fault, status);
 }

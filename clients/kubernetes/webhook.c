@@ -122,7 +122,8 @@ static enum MHD_Result answer_review(struct MHD_Connection *connection,
 {
     struct review review;
     char problem[PROBLEM_BYTES];
-    if (!review_parse(exchange->body == NULL ? "" : exchange->body, exchange->bytes, &review,
+    char nothing[] = "";
+    if (!review_parse(exchange->body == NULL ? nothing : exchange->body, exchange->bytes, &review,
                       problem, sizeof problem)) {
         counter_add(COUNTER_MALFORMED, 1);
         return send_text(connection, MHD_HTTP_BAD_REQUEST, problem);

@@ -231,10 +231,11 @@ def enforce(live):
     live.check("nothing of all that left a hold", len(live.lab.holds()), before)
     template["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = "1"
     assert live.cluster.kubectl("alice", "apply", "-f", "-", text=json.dumps(web))[0] == 0
-    pods = live.until("a pod of the Deployment", lambda: pods_of(live, "team-a", "app=web"))
-    live.pods["web"] = pods[0]
-    live.check("a Deployment's pod is alice's, by the owner chain", live.hold("web", state="frozen")["user"], "alice")
+    name = take_pod(live, "app=web")
+    live.check("a Deployment's pod is alice's, by the owner chain", live.hold(name)["user"], "alice")
+    live.run(name)
     assert live.cluster.kubectl("alice", "delete", "deployment", "web", "-n", "team-a")[0] == 0
+    finish(live, name, "its Deployment deleted", "cancelled")
     quota = {"metadata": {"name": "none"}, "spec": {"hard": {"requests.nvidia.com/gpu": "0"}}}
     live.cluster.ok("POST", "/api/v1/namespaces/team-q/resourcequotas", quota)
     live.until("the quota counts", lambda: "used" in live.cluster.ok("GET", "/api/v1/namespaces/team-q/resourcequotas/none").get("status", {}))
@@ -251,8 +252,12 @@ def enforce(live):
     live.check("kube-system and namespaces without the label are not touched", [live.lab.hold(live.uid(n)) for n in ("system", "free")], [None, None])
 
 
-def pods_of(live, space, selector):
-    return live.cluster.ok("GET", f"/api/v1/namespaces/{space}/pods?labelSelector={selector}")["items"]
+def take_pod(live, selector):
+    """The pod of a controller in team-a, as soon as it is there; its name."""
+    path = f"/api/v1/namespaces/team-a/pods?labelSelector={selector}"
+    item = live.until(f"a pod of {selector}", lambda: live.cluster.ok("GET", path)["items"])[0]
+    live.pods[item["metadata"]["name"]] = item
+    return item["metadata"]["name"]
 
 
 def other_modes(live):
@@ -351,10 +356,7 @@ def job_deadline(live):
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "short", "namespace": "team-a"}}
     job["spec"] = {"activeDeadlineSeconds": 5, "template": template}
     assert live.cluster.kubectl("alice", "create", "-f", "-", text=json.dumps(job))[0] == 0
-    live.pods["short"] = live.until("a pod of the Job", lambda: pods_of(live, "team-a", "job=short"))[0]
-    live.pods["short"]["metadata"]["namespace"] = "team-a"
-    name = live.pods["short"]["metadata"]["name"]
-    live.pods[name] = live.pods["short"]
+    name = take_pod(live, "job=short")
     live.run(name)
     finish(live, name, "a Job's deadline", "cancelled")
 
@@ -509,9 +511,9 @@ def main():
         for step in STEPS:
             print(f"== {step.__name__}: {step.__doc__}", flush=True)
             step(live)
-    print(f"\n{'pod':14} {'how it ended':58} {'state':9} {'outcome':10} {'s':>5} {'used mcs':>9}")
+    print(f"\n{'pod':22} {'how it ended':58} {'state':9} {'outcome':10} {'s':>5} {'used mcs':>9}")
     for name, how, state, outcome, seconds, used in live.rows:
-        print(f"{name:14} {how:58} {state:9} {outcome:10} {seconds:5} {used:9}")
+        print(f"{name:22} {how:58} {state:9} {outcome:10} {seconds:5} {used:9}")
     print(f"live: Kubernetes {lab.api.version}, {len(live.rows)} pods, {live.checks} checks, all as they should be, {time.monotonic() - began:.0f} s")
 
 

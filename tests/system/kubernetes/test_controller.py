@@ -204,6 +204,36 @@ class Controller(unittest.TestCase):
         self.assertEqual(agent.metrics()["pods_tracked"], 0)
         self.assertEqual(self.lab.holds(), {})
 
+    # ---- hostile pods
+
+    def test_a_pod_whose_text_has_a_nul_blinds_nobody(self):
+        """The API server takes any text as an annotation, and writes NUL as an escape."""
+        marks = {"metadata": {"annotations": {"a": "x\u0000y", "back\\u0000slash": "\\u0000", "nvidia.com/use-gputype": "A100\u0000"}}}
+        self.api.put("pods", l.end_pod(l.run_pod(l.pod("listed", "listed", "team-c", **marks), self.now - 120), self.now - 60))
+        agent = self.lab.agent()
+        self.hold("listed", state="settled", used_mcs=60 * l.GPU)
+        self.api.put("pods", l.run_pod(l.pod("streamed", "streamed", "team-c", **marks), self.now - 120))
+        self.api.put("pods", l.end_pod(self.api.kind("pods").objects["team-c", "streamed"], self.now - 90))
+        self.hold("streamed", state="settled", used_mcs=30 * l.GPU)
+        self.assertEqual(agent.metrics()["watch_lists_total"], 1, "the stream went on")
+
+    def test_pods_as_large_as_an_api_server_takes_them_blind_nobody(self):
+        """1.5 MiB in etcd are six times that as JSON when every character is an escape."""
+        large = {"args": ["x" * (9 << 20)]}
+        for i in range(8):
+            item = l.pod(f"large-{i}", f"large-{i}", "free")
+            item["spec"]["containers"][0].update(large)
+            self.api.kind("pods").objects["free", f"large-{i}"] = item
+            item["metadata"]["resourceVersion"] = "1"
+        self.api.put("pods", l.end_pod(l.run_pod(l.pod("small", "small", "team-c"), self.now - 120), self.now - 60))
+        agent = self.lab.agent()
+        self.hold("small", state="settled", used_mcs=60 * l.GPU)
+        lists = agent.settle_down()["watch_lists_total"]
+        self.api.put("pods", self.api.kind("pods").objects["free", "large-0"])
+        self.api.put("pods", l.end_pod(l.run_pod(l.pod("next", "next", "team-c"), self.now - 120), self.now - 90))
+        self.hold("next", state="settled", used_mcs=30 * l.GPU)
+        self.assertEqual(agent.metrics()["watch_lists_total"], lists, "the stream went on")
+
     # ---- gates
 
     def gated(self, name, gpus=1):

@@ -270,6 +270,9 @@ class TestPeople(Webhook):
             names = [gate["name"] for gate in after["spec"]["schedulingGates"]]
             self.assertEqual(names, [g["name"] for g in spec.get("schedulingGates", [])] + ["corehour.io/freeze"])
             self.assertNotIn("patch", self.agent.review("/gate", l.review(after)), "one gate is enough")
+        for odd in ("\0", "<" * (1 << 20)):  # what makes a review fail or long leads around no gate
+            body = json.dumps(l.review(l.pod("g", "", metadata={"annotations": {"a": odd}}))).replace("<", "\\u003c")
+            self.assertIn("patch", self.agent.review("/gate", body.encode()))
         self.assertNotIn("patch", self.agent.review("/gate", recorded("pod-create-no-gpu")))
         self.assertFalse(self.agent.review("/gate", recorded("pod-create-nodename"))["allowed"])
         self.assertFalse(self.pods_held() & {"pod-"})
@@ -307,7 +310,7 @@ class TestWire(Webhook):
         connection.endheaders()
         self.assertEqual(connection.getresponse().status, 413)
         connection.close()
-        padded = l.review(l.pod("p", "large-1", metadata={"annotations": {"x": "y" * (5 << 20)}}))
+        padded = l.review(l.pod("p", "large-1", metadata={"annotations": {"x": "y" * (25 << 20)}}))
         try:
             self.assertEqual(self.agent.call("POST", "/enforce", padded)[0], 413)
         except (ConnectionError, ssl.SSLError):

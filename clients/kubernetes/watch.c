@@ -44,6 +44,7 @@ struct watch {
     char version[64];  /* "" : a list is needed */
     char *continued;   /* token of the next page, or NULL */
     bool too_old;      /* the stream said 410 */
+    bool moved;        /* the stream has told something */
     bool gone_wrong;   /* what came cannot be used: the request is a failure */
     bool whole;        /* the next list comes without pages: a page of the last one was too old */
     int page_items;    /* fewer when pages were too large */
@@ -204,6 +205,7 @@ static void event_take(struct watch *watch, const json_t *event)
         return;
     }
     if (is_change) {
+        watch->moved = true;
         watch->events.change(watch->events.context, object, deleted);
     }
     watch->gone_wrong = !version_keep(watch, object);
@@ -308,6 +310,7 @@ static void request_begin(struct watch *watch)
     curl_easy_reset(easy);
     watch->count = 0;
     watch->too_old = false;
+    watch->moved = false;
     watch->gone_wrong = false;
     watch->began_ms = client_clock_mono_ms();
     watch->headers = api_server_headers(watch->loop->server, NULL);
@@ -407,10 +410,11 @@ static void stream_ended(struct watch *watch, CURLcode code, long status)
     if (now_ms - watch->listed_ms > watch->loop->relist_ms) {
         forget_list(watch);
     }
-    /* A server that ends streams at once is not asked in a tight loop. */
-    watch->failures = now_ms - watch->began_ms > 1000 ? 0 : watch->failures + 1;
+    /* A server that ends streams at once, before they told anything, is not asked in a tight loop. */
+    const bool was_good = watch->moved || now_ms - watch->began_ms > 1000;
+    watch->failures = was_good ? 0 : watch->failures + 1;
     const unsigned doublings = watch->failures < 8 ? watch->failures : 7;
-    rest(watch, watch->failures == 0 ? 0 : 10 << doublings);
+    rest(watch, watch->failures == 0 ? 10 : 10 << doublings);
 }
 
 static void ended(struct watch *watch, CURLcode code)

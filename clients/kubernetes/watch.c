@@ -20,6 +20,7 @@
 
 enum {
     PAGE_ITEMS = 250,
+    SHRINK = 16,               /* pages that are too large become this much smaller: 250, 15, 1 */
     PAGE_BYTES_MAX = 64 << 20, /* a page of a list */
     LINE_BYTES_MAX =
         16 << 20,   /* an event: objects end at 1.5 MiB in etcd, six times that as escapes */
@@ -264,8 +265,8 @@ static size_t on_bytes(char *bytes, size_t size, size_t count, void *place)
     const bool is_stream = watch->state == WATCH_STREAMING && status == 200;
     if (!bytes_keep(watch, bytes, more, is_stream ? LINE_BYTES_MAX : PAGE_BYTES_MAX)) {
         watch->gone_wrong = true;
-        if (watch->state == WATCH_LISTING && !watch->whole && watch->page_items > 1) {
-            watch->page_items /= 2;
+        if (watch->state == WATCH_LISTING && !watch->whole) {
+            watch->page_items = watch->page_items > SHRINK ? watch->page_items / SHRINK : 1;
         }
         return 0;
     }

@@ -49,7 +49,8 @@ struct corehour_options {
     const char *agent;       /* User-Agent; NULL: "libcorehour/<version>" */
     const char *address;     /* numeric addresses with commas between, to connect to the first of
                              them that answers instead of looking the URL's host up, which stays the
-                             name in Host and in the certificate; NULL: look it up */
+                             name in Host and in the certificate, and past any proxy; NULL: look
+                             it up */
     int64_t deadline_ms;     /* a whole call with all its tries: 1 to 3 600 000; default 30 000 */
     int64_t try_ms;          /* one try, cut to what is left of the deadline; default 10 000 */
     int64_t connect_ms;      /* making a connection, within a try; default 2 000 */

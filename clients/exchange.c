@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 #ifndef COREHOUR_VERSION
 #    define COREHOUR_VERSION "0"
@@ -187,6 +188,14 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
     return more;
 }
 
+/* libcurl's: a socket that no program which this process starts inherits. */
+static curl_socket_t on_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    (void)arg;
+    (void)purpose;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
 /* Everything about the handle that no request changes. */
 static CURLcode handle_setup(struct exchange *exchange, const struct corehour_options *options)
 {
@@ -195,6 +204,7 @@ static CURLcode handle_setup(struct exchange *exchange, const struct corehour_op
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, on_socket);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, exchange->curl_detail);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
@@ -202,7 +212,7 @@ static CURLcode handle_setup(struct exchange *exchange, const struct corehour_op
     if (code == CURLE_OK) {
         code = curl_easy_setopt(curl, CURLOPT_USERAGENT, agent);
     }
-    if (code == CURLE_OK && is_loopback(exchange->base)) {
+    if (code == CURLE_OK && (options->address != NULL || is_loopback(exchange->base))) {
         code = curl_easy_setopt(curl, CURLOPT_PROXY, "");
     }
     if (code == CURLE_OK && options->ca_file != NULL) {

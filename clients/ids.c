@@ -1,9 +1,9 @@
 /* Ids that are ordered in time: see ids.h. */
 #include "clients/ids.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -14,10 +14,10 @@
 
 /* 16 bytes of a UUIDv7: 48 bits of Unix milliseconds, version, 12 random bits, variant, 62 random
  * bits. */
-static void uuid_fill(uint8_t ret_bytes[16])
+static bool uuid_fill(uint8_t ret_bytes[16])
 {
     if (getrandom(ret_bytes, 16, 0) != 16) {
-        abort();
+        return false;
     }
     uint64_t now_ms = (uint64_t)client_clock_wall_ms();
     for (unsigned i = 0; i < 6; i++) {
@@ -25,6 +25,7 @@ static void uuid_fill(uint8_t ret_bytes[16])
     }
     ret_bytes[6] = (uint8_t)((ret_bytes[6] & 0x0f) | 0x70);
     ret_bytes[8] = (uint8_t)((ret_bytes[8] & 0x3f) | 0x80);
+    return true;
 }
 
 enum corehour_result corehour_id_create(const char *prefix, char *ret_id)
@@ -38,7 +39,9 @@ enum corehour_result corehour_id_create(const char *prefix, char *ret_id)
         length = PREFIX_MAX;
     }
     uint8_t b[16];
-    uuid_fill(b);
+    if (!uuid_fill(b)) {
+        return COREHOUR_MEMORY;
+    }
     snprintf(ret_id, COREHOUR_ID_BYTES,
              "%.*s-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
              (int)length, prefix, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10],

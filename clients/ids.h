@@ -14,8 +14,8 @@
  *
  * prefix: 1 to 27 characters of [A-Za-z0-9._:-], the first a letter or digit; a cluster's name, or
  * a word such as "grant". A longer one is cut to 27. ret_id: COREHOUR_ID_BYTES. Returns
- * COREHOUR_OK, or COREHOUR_INVALID for another prefix. Safe in any thread; never allocates; aborts
- * the process only if the kernel has no random numbers.
+ * COREHOUR_OK; COREHOUR_INVALID for another prefix; COREHOUR_MEMORY when the kernel has no random
+ * numbers. Safe in any thread; never allocates.
  */
 COREHOUR_API enum corehour_result corehour_id_create(const char *prefix, char *ret_id);
 

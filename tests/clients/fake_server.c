@@ -109,7 +109,7 @@ static void *server_run(void *arg)
 {
     struct fake_server *server = arg;
     while (wait_readable(server, server->listener)) {
-        int fd = accept(server->listener, NULL, NULL);
+        int fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC);
         if (fd < 0)
             break;
         pthread_mutex_lock(&server->lock);
@@ -129,7 +129,7 @@ struct fake_server *fake_server_start(const struct fake_step *steps, size_t step
     assert(server != NULL);
     server->steps = steps;
     server->steps_count = steps_count;
-    server->listener = socket(AF_INET, SOCK_STREAM, 0);
+    server->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert(server->listener >= 0 && pipe(server->stop) == 0);
     assert(bind(server->listener, (struct sockaddr *)&address, size) == 0);
     assert(listen(server->listener, 16) == 0);

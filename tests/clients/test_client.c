@@ -1,7 +1,9 @@
 /* The transport: deadlines, tries that keep the bytes, garbage, one connection for many calls. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include <criterion/criterion.h>
 
@@ -427,8 +429,9 @@ Test(client, an_address_is_connected_to_and_the_name_stays_in_the_request)
              strrchr(fake_server_url(server), ':') + 1);
     struct corehour_options options = {.url = url, .address = "127.0.0.1", .deadline_ms = 5000};
     struct pair pair = {.server = server};
+    setenv("http_proxy", "http://127.0.0.1:1", 1);
     cr_assert_eq(corehour_client_create(&options, &pair.client, &pair.error), COREHOUR_OK);
-    cr_assert_eq(pair_get(&pair), COREHOUR_OK, "%s", pair.error.detail);
+    cr_assert_eq(pair_get(&pair), COREHOUR_OK, "past the proxy: %s", pair.error.detail);
     cr_assert_not_null(strstr(fake_server_request(server, 0), "Host: nowhere.invalid:"));
     pair_close(&pair);
 }
@@ -461,5 +464,34 @@ Test(client, what_goes_once_goes_once_when_a_kept_connection_dies_under_it)
     cr_expect_eq(corehour_call(pair.client, &request, &pair.answer, &pair.error),
                  COREHOUR_NO_ANSWER);
     cr_expect_eq(fake_server_requests(pair.server), 2u);
+    pair_close(&pair);
+}
+
+/* Of the network: libcurl has a pair of its own besides, to wake itself. */
+static bool is_inherited_socket(int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t bytes = sizeof address;
+    const int flags = fcntl(fd, F_GETFD);
+    return flags >= 0 && (flags & FD_CLOEXEC) == 0 &&
+           getsockname(fd, (struct sockaddr *)&address, &bytes) == 0 &&
+           address.ss_family == AF_INET;
+}
+
+Test(client, programs_that_the_process_starts_do_not_inherit_the_connection)
+{
+    const struct fake_step steps[] = {{FAKE_ANSWER, fake_json(200, "{}")}};
+    bool before[256];
+    for (int fd = 0; fd < 256; fd++) {
+        before[fd] = is_inherited_socket(fd);
+    }
+    struct fake_server *server = fake_server_start(steps, 1);
+    const struct corehour_options options = {.url = fake_server_url(server), .deadline_ms = 5000};
+    struct pair pair = {.server = server};
+    cr_assert_eq(corehour_client_create(&options, &pair.client, &pair.error), COREHOUR_OK);
+    cr_assert_eq(pair_get(&pair), COREHOUR_OK, "%s", pair.error.detail);
+    for (int fd = 0; fd < 256; fd++) {
+        cr_assert(before[fd] || !is_inherited_socket(fd), "descriptor %d", fd);
+    }
     pair_close(&pair);
 }

@@ -8,6 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    TEXT_BYTES_MAX = 65536, /* what nobody writes must not keep slurmctld busy */
+    ITEM_BYTES_MAX = 1024,
+    MARKED_MAX = 200000, /* indices of a list out of order, which are marked one by one */
+};
+
 /* A piece of a text. */
 struct span {
     const char *at;
@@ -162,8 +168,11 @@ bool gres_gpus_add(const char *text, bool bare, int64_t times, struct gres_gpus 
 {
     struct span rest = {text, text == NULL ? 0 : strlen(text)};
     struct span item;
+    if (rest.bytes > TEXT_BYTES_MAX) {
+        return false;
+    }
     while (piece_next(&rest, ",;", &item)) {
-        if (!item_add(item, bare, times, gpus)) {
+        if (item.bytes > ITEM_BYTES_MAX || !item_add(item, bare, times, gpus)) {
             return false;
         }
     }
@@ -212,25 +221,54 @@ static bool range_read(struct span item, struct range *ret_range)
     return range.first <= range.last && range.last <= ARRAY_INDEX_MAX;
 }
 
-/* Marks each index once; a map of 500 kB at most, which only lists need. */
-static bool list_count(struct span list, int64_t *ret_tasks)
+static int64_t range_count(const struct range *range)
+{
+    return (range->last - range->first) / range->step + 1;
+}
+
+/* Marks each index once, in a map of 500 kB; the list has been read before. */
+static int64_t list_mark(struct span list, uint8_t *seen)
 {
     int64_t tasks = 0;
-    uint8_t *seen = calloc(ARRAY_INDEX_MAX / 8 + 1, 1);
     struct span item;
-    struct range range = {0};
-    bool ok = seen != NULL;
-    while (ok && piece_next(&list, ",", &item)) {
-        ok = range_read(item, &range);
-        for (int64_t i = range.first; ok && i <= range.last; i += range.step) {
+    struct range range;
+    while (piece_next(&list, ",", &item) && range_read(item, &range)) {
+        for (int64_t i = range.first; i <= range.last; i += range.step) {
             const uint8_t bit = (uint8_t)(1U << (i % 8));
             tasks += (seen[i / 8] & bit) == 0;
             seen[i / 8] |= bit;
         }
     }
-    free(seen);
+    return tasks;
+}
+
+/* A list in ascending order is added up; one that is not may name an index twice. */
+static bool list_count(struct span list, int64_t *ret_tasks)
+{
+    int64_t tasks = 0;
+    int64_t highest = -1;
+    bool ascends = true;
+    struct span rest = list;
+    struct span item;
+    struct range range;
+    while (piece_next(&rest, ",", &item)) {
+        if (!range_read(item, &range)) {
+            return false;
+        }
+        ascends = ascends && range.first > highest;
+        highest = range.last;
+        tasks += range_count(&range);
+    }
     *ret_tasks = tasks;
-    return ok;
+    if (ascends) {
+        return true;
+    }
+    uint8_t *seen = tasks > MARKED_MAX ? NULL : calloc(ARRAY_INDEX_MAX / 8 + 1, 1);
+    if (seen != NULL) {
+        *ret_tasks = list_mark(list, seen);
+    }
+    free(seen);
+    return seen != NULL;
 }
 
 bool gres_array_count(const char *text, int64_t *ret_tasks, int64_t *ret_max_running)
@@ -242,6 +280,9 @@ bool gres_array_count(const char *text, int64_t *ret_tasks, int64_t *ret_max_run
     }
     struct span limit = {text, strlen(text)};
     struct span list;
+    if (limit.bytes > TEXT_BYTES_MAX) {
+        return false;
+    }
     piece_next(&limit, "%", &list);
     if (list.bytes > 1 && list.at[0] == '[' && list.at[list.bytes - 1] == ']') {
         list = (struct span){list.at + 1, list.bytes - 2};
@@ -256,6 +297,6 @@ bool gres_array_count(const char *text, int64_t *ret_tasks, int64_t *ret_max_run
     if (!range_read(list, &range)) {
         return false;
     }
-    *ret_tasks = (range.last - range.first) / range.step + 1;
+    *ret_tasks = range_count(&range);
     return true;
 }

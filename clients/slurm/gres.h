@@ -31,7 +31,8 @@ struct gres_gpus {
  * (1024); what is no GPU (licenses, shards, "none") is passed over.
  *
  * text: NULL is nothing. bare: an item without "gpu" in front is GPUs too, as in --gpus. times: 0 or more.
- * Returns false when the text cannot be read, names more than GRES_MODELS_MAX models or too many GPUs; `gpus` is undefined then.
+ * Returns false when the text cannot be read, is longer than 64 KiB (an item: 1 KiB), names more than GRES_MODELS_MAX models or
+ * too many GPUs; `gpus` is undefined then.
  */
 bool gres_gpus_add(const char *text, bool bare, int64_t times, struct gres_gpus *gpus);
 
@@ -42,7 +43,8 @@ int64_t gres_gpus_total(const struct gres_gpus *gpus);
  * Counts the tasks of a job array: "0-15:4,20%2". An index that is named twice counts once.
  *
  * text: NULL or "" is one task. ret_tasks: 1 or more. ret_max_running: what follows the %, or 0 without.
- * Returns false when the text is no list of indices from 0 to ARRAY_INDEX_MAX, or when memory is out.
+ * Returns false when the text is no list of indices from 0 to ARRAY_INDEX_MAX, is longer than 64 KiB, is out of order with more
+ * than 200 000 indices, or when memory is out. Takes a few milliseconds at most.
  */
 bool gres_array_count(const char *text, int64_t *ret_tasks, int64_t *ret_max_running);
 

@@ -3,7 +3,6 @@
  * The submit hook's questions: see gate.h. */
 #include "clients/slurm/gate.h"
 
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <netdb.h>
 #include <stdarg.h>
@@ -21,8 +20,6 @@
 
 enum {
     ANSWER_BYTES_MAX = 256 * 1024,
-    WAITING_KEPT = 64,
-    WAITING_MS = 120000, /* an agent binds within seconds */
     WHY_BYTES = 200,
 };
 
@@ -30,12 +27,6 @@ struct gate {
     struct slurm_config config;
     struct corehour_client *client;
     int64_t shut_until_ms; /* nothing is asked before: the breaker */
-    /* Who was accepted to wait a moment ago and may not be bound yet. */
-    struct {
-        uint32_t user_key;
-        int64_t until_ms;
-    } waiting[WAITING_KEPT];
-    size_t waiting_next;
 };
 
 /* What came of a question. */
@@ -47,7 +38,7 @@ struct reply {
 
 /* ---- making one ---- */
 
-/* The host of a URL into a buffer; false when it is numeric already or no URL. */
+/* The host of a URL into a buffer; false when it is an IPv6 address, which needs no look-up, or no URL. */
 static bool host_of(const char *url, char *ret_host, size_t size_bytes)
 {
     const char *start = strstr(url, "://");
@@ -60,8 +51,7 @@ static bool host_of(const char *url, char *ret_host, size_t size_bytes)
     }
     memcpy(ret_host, start + 3, bytes);
     ret_host[bytes] = '\0';
-    struct in_addr numeric;
-    return inet_pton(AF_INET, ret_host, &numeric) != 1;
+    return true;
 }
 
 /* Adds a numeric address to a list with commas, when there is room. */
@@ -76,7 +66,8 @@ static void address_add(const struct addrinfo *info, char *addresses, size_t siz
     }
 }
 
-/* All addresses of the URL's host: that the first of them is the one that answers is not said. "" when it is numeric. */
+/* All addresses of the URL's host: that the first of them is the one that answers is not said. They are connected to whatever
+ * proxies the environment of slurmctld names. */
 static bool addresses_find(const char *url,
                            char *ret_addresses,
                            size_t size_bytes,
@@ -237,6 +228,16 @@ static const char *member_of(const json_t *body, const char *key)
     return text == NULL ? "-" : text;
 }
 
+/* Names in a line of the log are the user's: nothing in them may begin a line of its own. */
+static void controls_blank(char *text)
+{
+    for (; *text != '\0'; text++) {
+        if ((unsigned char)*text < 0x20 || *text == 0x7f) {
+            *text = ' ';
+        }
+    }
+}
+
 __attribute__((format(printf, 4, 5))) static void decide(struct gate_decision *decision,
                                                          enum gate_verdict verdict,
                                                          const json_t *body,
@@ -251,6 +252,7 @@ __attribute__((format(printf, 4, 5))) static void decide(struct gate_decision *d
     decision->verdict = verdict;
     snprintf(decision->log, sizeof decision->log, "user %.60s account %.60s hold %.64s: %s",
              member_of(body, "user"), member_of(body, "account"), id_of(body), what);
+    controls_blank(decision->log);
 }
 
 static void comment_set(struct gate_decision *decision, const char *prefix, const char *id)
@@ -321,28 +323,9 @@ static void warnings_write(const json_t *answer, struct gate_decision *decision)
     }
 }
 
-static void waiting_note(struct gate *gate, uint32_t user_key)
-{
-    const size_t i = gate->waiting_next++ % WAITING_KEPT;
-    gate->waiting[i].user_key = user_key;
-    gate->waiting[i].until_ms = client_clock_mono_ms() + WAITING_MS;
-}
-
-static bool was_told_to_wait(const struct gate *gate, uint32_t user_key)
-{
-    const int64_t now_ms = client_clock_mono_ms();
-    for (size_t i = 0; i < WAITING_KEPT; i++) {
-        if (gate->waiting[i].until_ms > now_ms && gate->waiting[i].user_key == user_key) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void accepted_to_wait(struct gate *gate,
+static void accepted_to_wait(const struct gate *gate,
                              const json_t *body,
                              const json_t *answer,
-                             uint32_t user_key,
                              struct gate_decision *decision)
 {
     char amount[COREHOUR_UNITS_TEXT_BYTES];
@@ -357,7 +340,6 @@ static void accepted_to_wait(struct gate *gate,
                    "is room",
              amount);
     warnings_write(answer, decision);
-    waiting_note(gate, user_key);
 }
 
 /* A 2xx answer must be about our hold, in a state that a freeze has. */
@@ -370,7 +352,6 @@ static bool is_about(const json_t *answer, const json_t *body, const char *state
 static void enforce(struct gate *gate,
                     const json_t *body,
                     const struct corehour_answer *answer,
-                    uint32_t user_key,
                     struct gate_decision *decision)
 {
     if (answer->status == 201 && is_about(answer->body, body, "frozen")) {
@@ -378,7 +359,7 @@ static void enforce(struct gate *gate,
         comment_set(decision, "", id_of(body));
         warnings_write(answer->body, decision);
     } else if (answer->status == 202 && is_about(answer->body, body, "waiting")) {
-        accepted_to_wait(gate, body, answer->body, user_key, decision);
+        accepted_to_wait(gate, body, answer->body, decision);
     } else if (answer->status >= 400) {
         decide(decision, GATE_REFUSE, body, "refused: %.200s", member_of(answer->body, "detail"));
         explain_problem(answer->body, is_zh(gate), decision->message);
@@ -401,7 +382,6 @@ static void observe(const json_t *body,
 
 void gate_submit(struct gate *gate,
                  const json_t *body,
-                 uint32_t user_key,
                  int64_t end_ms,
                  struct gate_decision *ret_decision)
 {
@@ -414,7 +394,7 @@ void gate_submit(struct gate *gate,
     } else if (observes) {
         observe(body, &reply.answer, ret_decision);
     } else {
-        enforce(gate, body, &reply.answer, user_key, ret_decision);
+        enforce(gate, body, &reply.answer, ret_decision);
     }
     corehour_answer_fini(&reply.answer);
 }
@@ -424,7 +404,7 @@ void gate_release(struct gate *gate, const char *const *ids, size_t count, int64
     char lines[8192];
     size_t at = 0;
     struct reply reply;
-    for (size_t i = 0; i < count && at + 160 < sizeof lines; i++) {
+    for (size_t i = 0; i < count && at + 256 < sizeof lines; i++) {
         at += (size_t)snprintf(lines + at, sizeof lines - at,
                                "{\"op\":\"release\",\"hold\":\"%.64s\",\"cluster\":\"%.64s\","
                                "\"reason\":\"sibling refused\"}\n",
@@ -455,6 +435,7 @@ __attribute__((format(printf, 4, 5))) static void rule(struct gate_decision *dec
     va_end(args);
     decision->verdict = verdict;
     snprintf(decision->log, sizeof decision->log, "change of job %s: %s", change->job_id, what);
+    controls_blank(decision->log);
 }
 
 static void rule_unasked(const struct gate *gate,
@@ -582,15 +563,58 @@ static void freeze_difference(struct gate *gate,
     corehour_answer_fini(&reply.answer);
 }
 
+/* Whether one of these holds has not been tied to a job yet. */
+static bool any_unbound(const json_t *holds)
+{
+    size_t i;
+    json_t *hold;
+    json_array_foreach(holds, i, hold)
+    {
+        if (!json_is_string(json_object_get(hold, "job_id"))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The job may be one that waits for quota and that the agent has not told of: then its owner has a waiting hold without a job. */
+static bool rule_unbound_release(struct gate *gate,
+                                 const struct gate_change *change,
+                                 int64_t end_ms,
+                                 struct gate_decision *decision)
+{
+    char path[COREHOUR_URL_BYTES] = "/v1/holds?state=waiting&page_size=100";
+    struct reply reply;
+    if (change->user[0] == '\0') {
+        rule_unasked(gate, change, "the user's name was not found in time", decision);
+        return true;
+    }
+    corehour_url_query(path, sizeof path, "cluster", gate->config.cluster.text);
+    corehour_url_query(path, sizeof path, "user", change->user);
+    const struct corehour_request question = {.method = "GET", .path = path};
+    ask(gate, &question, end_ms, &reply);
+    const bool waits = reply.answered && any_unbound(json_object_get(reply.answer.body, "items"));
+    if (!reply.answered) {
+        rule_unasked(gate, change, reply.why, decision);
+    } else if (waits) {
+        rule(decision, GATE_REFUSE, change, "refused: a job of %.64s waits for quota",
+             change->user);
+    }
+    const bool ruled = waits || !reply.answered;
+    corehour_answer_fini(&reply.answer);
+    return ruled;
+}
+
 /* A job of which the daemon knows nothing: of before Corehour, let through, or not bound yet. */
-static void rule_unknown(const struct gate *gate,
+static void rule_unknown(struct gate *gate,
                          const struct gate_change *change,
-                         uint32_t user_key,
+                         int64_t end_ms,
                          struct gate_decision *decision)
 {
-    if (change->is_release && was_told_to_wait(gate, user_key)) {
-        rule(decision, GATE_REFUSE, change, "refused: this user's last jobs wait for quota");
-    } else if (!needs_freeze(change) && !change->is_size) {
+    if (change->is_release && rule_unbound_release(gate, change, end_ms, decision)) {
+        return;
+    }
+    if (!needs_freeze(change) && !change->is_size) {
         rule(decision, GATE_PASS, change, "no hold is known");
     } else {
         rule_unasked(gate, change, "no hold is known for this job", decision);
@@ -619,7 +643,6 @@ static void rule_known(struct gate *gate,
 
 void gate_modify(struct gate *gate,
                  const struct gate_change *change,
-                 uint32_t user_key,
                  int64_t end_ms,
                  struct gate_decision *ret_decision)
 {
@@ -636,7 +659,7 @@ void gate_modify(struct gate *gate,
     if (!reply.answered) {
         rule_unasked(gate, change, reply.why, ret_decision);
     } else if (hold == NULL) {
-        rule_unknown(gate, change, user_key, ret_decision);
+        rule_unknown(gate, change, end_ms, ret_decision);
     } else {
         rule_known(gate, change, hold, end_ms, ret_decision);
     }

@@ -39,10 +39,11 @@ struct gate_decision {
 /* A change of a job that a user asks for. Numbers are SLURM_UNSET (request.h) when they stay. */
 struct gate_change {
     char job_id[24];
-    bool is_element; /* of one task of an array */
-    bool is_release; /* a priority other than 0 */
-    bool is_size;    /* nodes, tasks, memory or GPUs */
-    int64_t minutes; /* or SLURM_UNLIMITED */
+    const char *user; /* who asks; borrowed */
+    bool is_element;  /* of one task of an array */
+    bool is_release;  /* a priority other than 0 */
+    bool is_size;     /* nodes, tasks, memory or GPUs */
+    int64_t minutes;  /* or SLURM_UNLIMITED */
     int64_t cores;
     int64_t max_running; /* an array's throttle; 0 is none */
     const char *account; /* borrowed; NULL when it stays */
@@ -64,12 +65,10 @@ void gate_destroy(struct gate *gate);
 const struct slurm_config *gate_config(const struct gate *gate);
 
 /*
- * Asks for a freeze. body: of POST /v1/holds, with "id"; borrowed. user_key: any number that tells users apart. now_s: the wall
- * clock. What was let through without an answer is in the spool then.
+ * Asks for a freeze. body: of POST /v1/holds, with "id"; borrowed. What was let through without an answer is in the spool then.
  */
 void gate_submit(struct gate *gate,
                  const json_t *body,
-                 uint32_t user_key,
                  int64_t end_ms,
                  struct gate_decision *ret_decision);
 
@@ -83,12 +82,11 @@ void gate_submit_unasked(struct gate *gate,
 void gate_release(struct gate *gate, const char *const *ids, size_t count, int64_t end_ms);
 
 /*
- * Asks whether a user may change a job: what becomes larger is frozen first, what a waiting job must not do is refused. The
- * verdict is GATE_PASS, GATE_REFUSE or GATE_NO_ANSWER; there is no comment.
+ * Asks whether a user may change a job: what becomes larger is frozen first, what a waiting job must not do is refused. That
+ * takes one question or two. The verdict is GATE_PASS, GATE_REFUSE or GATE_NO_ANSWER; there is no comment.
  */
 void gate_modify(struct gate *gate,
                  const struct gate_change *change,
-                 uint32_t user_key,
                  int64_t end_ms,
                  struct gate_decision *ret_decision);
 

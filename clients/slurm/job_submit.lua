@@ -4,12 +4,14 @@ The submit hook of Corehour for sites that cannot build plugins: the same contra
 beside Slurm's slurm.conf as job_submit.lua, with `JobSubmitPlugins=lua`; needs lua-socket and lua-cjson. Reads
 /etc/corehour/slurm.conf (or what COREHOUR_SLURM_CONF names), again when the file changes.
 
-What it cannot do that the plugin can: https, and knowing how many GPUs a whole node has (--exclusive).
+What it cannot do that the plugin can: https, a name in `url` (to look one up would stall slurmctld), and knowing how many GPUs
+a whole node has (--exclusive).
 
 slurmctld lets a job through when this script fails, so everything runs inside pcall and a failure refuses. ]]
 local NO_VAL, INFINITE = 4294967294, 4294967295
 local UNLIMITED = math.huge
 local ANSWER_BYTES_MAX = 256 * 1024
+local TEXT_BYTES_MAX, ITEM_BYTES_MAX, MARKED_MAX, SIBLINGS_MAX = 65536, 1024, 200000, 64
 local COUNT_MAX, ARRAY_INDEX_MAX, GPUS_MAX, MODELS_MAX = 10000000, 4000000, 1000000, 8
 local SUCCESS, ACCESS_DENIED, ACCOUNTING_POLICY, NO_ANSWER = 0, 2002, 2050, 7000
 local M = {} -- what the tests try without slurmctld
@@ -70,8 +72,9 @@ local function item_add(gpus, item, times)
 end
 
 local function gpus_add(gpus, text, times)
+  if text and #text > TEXT_BYTES_MAX then return false end
   for _, item in ipairs(split(text or '', '([^,;]*)[,;]')) do
-    if not item_add(gpus, item, times) then return false end
+    if #item > ITEM_BYTES_MAX or not item_add(gpus, item, times) then return false end
   end
   return true
 end
@@ -91,9 +94,37 @@ local function range_of(item)
   return first, last, step
 end
 
+local function range_count(first, last, step) return math.floor((last - first) / step) + 1 end
+
+-- Marks each index once.
+local function list_mark(list)
+  local seen, tasks = {}, 0
+  for _, item in ipairs(list) do
+    local first, last, step = range_of(item)
+    for i = first, last, step do
+      if not seen[i] then seen[i] = true tasks = tasks + 1 end
+    end
+  end
+  return tasks
+end
+
+-- A list in ascending order is added up; one that is not may name an index twice.
+local function list_count(list)
+  local tasks, highest, ascends = 0, -1, true
+  for _, item in ipairs(list) do
+    local first, last, step = range_of(item)
+    if not first then return nil end
+    ascends = ascends and first > highest
+    highest, tasks = last, tasks + range_count(first, last, step)
+  end
+  if ascends then return tasks end
+  return tasks <= MARKED_MAX and list_mark(list) or nil
+end
+
 -- "0-15:4,20%2" -> 5, 2; nil when it cannot be read. An index named twice counts once.
 local function array_count(text)
   if not text or text == '' then return 1, 0 end
+  if #text > TEXT_BYTES_MAX then return nil end
   local list, limit = text:match('^([^%%]*)%%?(.*)$')
   local running = 0
   if text:find('%%') then running = integer(limit) end
@@ -102,17 +133,10 @@ local function array_count(text)
   if not list:find(',') then
     local first, last, step = range_of(list)
     if not first then return nil end
-    return math.floor((last - first) / step) + 1, running
+    return range_count(first, last, step), running
   end
-  local seen, tasks = {}, 0
-  for _, item in ipairs(split(list, '([^,]*),')) do
-    local first, last, step = range_of(item)
-    if not first then return nil end
-    for i = first, last, step do
-      if not seen[i] then seen[i] = true tasks = tasks + 1 end
-    end
-  end
-  return tasks, running
+  local tasks = list_count(split(list, '([^,]*),'))
+  return tasks, tasks and running
 end
 
 -- ---- what a job will occupy: as request.c ----
@@ -407,21 +431,25 @@ if not slurm then return M end
 -- ---- inside slurmctld ----
 
 local socket, cjson = require 'socket', require 'cjson'
-local config, config_text, config_why = nil, nil, 'not read yet'
+local config, config_text, config_secret, config_why = nil, nil, nil, 'not read yet'
 local connection, host, port, prefix, token
-local shut_until, waiting, siblings = 0, {}, {}
+local shut_until, siblings, siblings_count = 0, {}, 0
 
 local function now() return socket.gettime() end
+
+local function secret_read(path)
+  local secret, why = file_read(path)
+  secret = secret and secret:match('^%s*([^%s]+)')
+  if not secret then error('token_file ' .. path .. ': ' .. (why or 'holds no token'), 0) end
+  return secret
+end
 
 local function config_make(text, path)
   local fresh = M.config_parse(text, path)
   local name, number, rest = fresh.url:match('^http://([^:/]+):?(%d*)(.-)/?$')
-  if not name then error(path .. ': url: this hook speaks http://HOST:PORT only', 0) end
-  local address = name:match('^[%d.]+$') or socket.dns.toip(name)
-  if not address then error(path .. ': url: ' .. name .. ' is not known', 0) end
-  local secret, why = file_read(fresh.token_file)
-  secret = secret and secret:match('^%s*([^%s]+)')
-  if not secret then error('token_file ' .. fresh.token_file .. ': ' .. (why or 'holds no token'), 0) end
+  local address = name == 'localhost' and '127.0.0.1' or name and name:match('^%d+%.%d+%.%d+%.%d+$')
+  if not address then error(path .. ': url: this hook speaks http://ADDRESS:PORT only, with a numeric address', 0) end
+  local secret = secret_read(fresh.token_file)
   fresh.admins = admins_of(fresh.admin_uids)
   host, port, prefix, token = address, tonumber(number) or 80, rest, secret
   if connection then connection:close() end
@@ -433,11 +461,11 @@ end
 local function config_load(path)
   local text, why = file_read(path)
   if not text then error(why, 0) end
-  if text ~= config_text then config_make(text, path) end
-  config_text = text
+  if text ~= config_text or secret_read(config.token_file) ~= config_secret then config_make(text, path) end
+  config_text, config_secret = text, token
 end
 
--- Looks at the file, which is small, each time; one that is wrong leaves the last one in force.
+-- Looks at the files, which are small, each time; one that is wrong leaves the last one in force.
 local function config_now()
   local path = os.getenv('COREHOUR_SLURM_CONF')
   if not path or path == '' then path = '/etc/corehour/slurm.conf' end
@@ -462,7 +490,8 @@ local function send_all(text, ends)
     if not sent and why ~= 'timeout' then return nil, why end
     if not sent then
       if left(ends) <= 0 then return nil, 'timeout' end
-      socket.select(nil, { connection }, left(ends))
+      connection:settimeout(left(ends)) -- waits by poll; select knows no descriptor above 1023
+      at = at + (connection:send(text, at, at) and 1 or 0)
     end
   end
   return true
@@ -483,12 +512,12 @@ local function receive(ends)
     if body_at and #data - body_at + 1 >= length then break end
     if #data > ANSWER_BYTES_MAX + 16384 then return nil, 'an answer that is too long', data end
     if left(ends) <= 0 then return nil, 'timeout', data end
-    socket.select({ connection }, nil, left(ends))
+    connection:settimeout(left(ends))
+    local first, why = connection:receive(1)
+    if why == 'closed' then return nil, 'the connection ended', data end
     connection:settimeout(0)
-    local piece, why, partial = connection:receive(8192)
-    piece = piece or partial or ''
-    data = data .. piece
-    if why == 'closed' and piece == '' then return nil, 'the connection ended', data end
+    local piece, _, partial = connection:receive(8192)
+    data = data .. (first or '') .. (piece or partial or '')
   end
   local status = tonumber(data:match('^HTTP/1%.[01] (%d%d%d)'))
   if not status then return nil, 'this is not HTTP', data end
@@ -642,8 +671,10 @@ local function body_of(job, request, site, shape)
   }
 end
 
+-- Names in a line of the log are the user's: nothing in them may begin a line of its own.
 local function note(body, what)
-  slurm.log_info('corehour: user %s account %s hold %s: %s', tostring(body.user), tostring(body.account or '-'), body.id, what)
+  local line = string.format('user %s account %s hold %s: %s', tostring(body.user), tostring(body.account or '-'), body.id, what)
+  slurm.log_info('corehour: %s', (line:gsub('[%z\1-\31\127]', ' ')))
 end
 
 local function spool(body)
@@ -695,7 +726,6 @@ local function enforce(job, body, status, answer)
     note(body, 'waits')
     job.admin_comment = 'corehour:' .. body.id
     job.priority = 0
-    waiting[job.user_id] = now() + 120
     say { WORDS[config.language].waits:format(FORMATS.mcs(tonumber(answer.waiting_mcs) or 0)) }
     say(warnings_of(answer))
     return SUCCESS
@@ -719,14 +749,15 @@ local function siblings_follow(job, code, hold, ends)
   local offset = job.het_job_offset
   if not set(offset) then return end
   local key = table.concat({ job.user_id, tostring(job.alloc_node), tostring(job.work_dir) }, '|')
-  if offset == 0 then siblings[key] = {} end
-  local holds = siblings[key] or {}
+  if siblings_count >= SIBLINGS_MAX then siblings, siblings_count = { [key] = siblings[key] }, 1 end
+  if not siblings[key] then siblings_count = siblings_count + 1 end
+  if offset == 0 or not siblings[key] then siblings[key] = {} end
+  local holds = siblings[key]
   if code == SUCCESS then
     holds[#holds + 1] = hold
-    siblings[key] = holds
     return
   end
-  siblings[key] = nil
+  siblings[key], siblings_count = nil, siblings_count - 1
   local lines = {}
   for _, id in ipairs(holds) do
     lines[#lines + 1] = cjson.encode { op = 'release', hold = id, cluster = config.cluster, reason = 'sibling refused' } .. '\n'
@@ -792,7 +823,7 @@ local function change_of(job)
 end
 
 local function ruled(id, what, code)
-  slurm.log_info('corehour: change of job %s: %s', tostring(id), what)
+  slurm.log_info('corehour: change of job %s: %s', tostring(id), (what:gsub('[%z\1-\31\127]', ' ')))
   return code
 end
 
@@ -852,6 +883,15 @@ local function is_admin(uid)
   return false
 end
 
+-- A job that waits for quota and that the agent has not told of carries its hold all the same.
+local function ruled_unbound_release(id, record, ends)
+  local hold = tostring(record.admin_comment):match('^corehour:([%w._-]+)$')
+  if not hold or hold == 'observe' then return nil end
+  local status, answer = ask('GET', '/v1/holds/' .. hold .. '?cluster=' .. config.cluster, nil, ends)
+  if not status then return policy(id, answer) end
+  return text_of(answer, 'state') == 'waiting' and ruled(id, 'refused: it waits for quota', ACCESS_DENIED) or nil
+end
+
 local function modify(job, record, uid)
   local began = now()
   config_now()
@@ -871,11 +911,9 @@ local function modify(job, record, uid)
   if not status then return policy(id, answer) end
   local hold = type(answer.items) == 'table' and answer.items[1]
   if type(hold) == 'table' then return ruled_by_hold(id, change, hold, ends) end
-  if change.is_release and (waiting[uid] or 0) > now() then
-    return ruled(id, 'refused: this user\'s last jobs wait for quota', ACCESS_DENIED)
-  elseif not change.needs_freeze and not change.is_size then
-    return ruled(id, 'no hold is known', SUCCESS)
-  end
+  local code = change.is_release and ruled_unbound_release(id, record, ends)
+  if code then return code end
+  if not change.needs_freeze and not change.is_size then return ruled(id, 'no hold is known', SUCCESS) end
   return policy(id, 'no hold is known for this job')
 end
 

@@ -165,6 +165,21 @@ static void siblings_follow(struct gate *gate,
     siblings.count = 0;
 }
 
+/* Why there is nothing to ask about; NULL when there is. */
+static const char *obstacle_of(const struct slurm_site *site,
+                               const struct slurm_shape *shape,
+                               bool has_name,
+                               const json_t *body)
+{
+    if (!has_name) {
+        return "the user's name was not found in time";
+    }
+    if (site->partitions_count == 0 && shape->seconds == 0) {
+        return "slurmctld has just started: the partitions are not known"; /* nor their DefaultTime */
+    }
+    return body == NULL ? "out of memory" : NULL;
+}
+
 /* Works the request out and asks. ret_hold: COREHOUR_ID_BYTES. */
 static void submission_decide(struct gate *gate,
                               const struct slurm_site *site,
@@ -181,7 +196,10 @@ static void submission_decide(struct gate *gate,
     const bool has_name = user_names_find(job->user_id, end_ms, user);
     request.user = user;
     request.account = job->account != NULL ? job->account : default_account(job->user_id);
-    corehour_id_create(gate_config(gate)->cluster.text, ret_hold);
+    if (corehour_id_create(gate_config(gate)->cluster.text, ret_hold) != COREHOUR_OK) {
+        gate_submit_unasked(gate, NULL, "no id could be made for it", ret_decision);
+        return;
+    }
     if (!slurm_shape_of(&request, site, &shape, &what)) {
         /* Slurm itself refuses such a text when it is as wrong as it looks. */
         *ret_decision = (struct gate_decision){.verdict = GATE_REFUSE};
@@ -191,12 +209,11 @@ static void submission_decide(struct gate *gate,
     }
     json_t *body =
         slurm_freeze_body(&request, site, &shape, ret_hold, gate_config(gate)->cluster.text);
-    if (has_name && body != NULL) {
-        gate_submit(gate, body, job->user_id, end_ms, ret_decision);
+    const char *obstacle = obstacle_of(site, &shape, has_name, body);
+    if (obstacle == NULL) {
+        gate_submit(gate, body, end_ms, ret_decision);
     } else {
-        gate_submit_unasked(gate, body,
-                            has_name ? "out of memory" : "the user's name was not found in time",
-                            ret_decision);
+        gate_submit_unasked(gate, body, obstacle, ret_decision);
     }
     json_decref(body);
 }
@@ -323,7 +340,8 @@ static int change_decide(job_desc_msg_t *job, uint32_t uid)
     struct gate *gate;
     const struct slurm_site *site;
     const char *why;
-    struct gate_change change = {.minutes = SLURM_UNSET};
+    char user[USER_NAME_BYTES] = "";
+    struct gate_change change = {.user = user, .minutes = SLURM_UNSET};
     struct gate_decision decision = {.verdict = GATE_PASS};
     if (!watch_lock(began_ms + UNCONFIGURED_MS, &gate, &site, &why)) {
         return ESLURM_DB_CONNECTION;
@@ -333,7 +351,9 @@ static int change_decide(job_desc_msg_t *job, uint32_t uid)
         if (gate == NULL) {
             decision.verdict = GATE_NO_ANSWER;
         } else if (job_id_take(job, &change)) {
-            gate_modify(gate, &change, uid, began_ms + gate_config(gate)->deadline_ms, &decision);
+            const int64_t end_ms = began_ms + gate_config(gate)->deadline_ms;
+            (void)user_names_find(uid, end_ms, user);
+            gate_modify(gate, &change, end_ms, &decision);
         }
     }
     watch_unlock();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * What the hook needs and must not wait for: the gate, made from the configuration file as it is now, and the picture of the
- * site. A thread of its own keeps both fresh: the file is looked at every two seconds, the site every half minute.
+ * site. A thread of its own keeps both fresh: the files are looked at twice a second, the site every half minute. What cannot
+ * be read yet (a name that is not known, a token that is not there) is tried again every ten seconds.
  */
 #ifndef COREHOUR_CLIENTS_SLURM_WATCH_H
 #define COREHOUR_CLIENTS_SLURM_WATCH_H
@@ -12,10 +13,11 @@
 #include "clients/slurm/gate.h"
 #include "clients/slurm/request.h"
 
-/* Reads the configuration once and starts the thread. Never fails: without a gate the hook says why. */
+/* Starts the thread, and waits two seconds at most for it to read the configuration. Never fails: without a gate the hook says
+ * why. May be called again after watch_stop. */
 void watch_start(void);
 
-/* Tells the thread to end, and waits for it a second at most. */
+/* Tells the thread to end, waits for it a second at most, and frees gate and site. No submission may be under way. */
 void watch_stop(void);
 
 /*

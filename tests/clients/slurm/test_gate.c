@@ -66,7 +66,7 @@ static int64_t scene_end(const struct scene *scene)
 
 static void scene_submit(struct scene *scene)
 {
-    gate_submit(scene->gate, scene->body, 1000, scene_end(scene), &scene->decision);
+    gate_submit(scene->gate, scene->body, scene_end(scene), &scene->decision);
 }
 
 static void scene_close(struct scene *scene)
@@ -305,7 +305,7 @@ Test(gate, siblings_are_given_back_in_one_request)
 static struct gate_change change_of(const char *job_id)
 {
     struct gate_change change = {
-        .minutes = SLURM_UNSET, .cores = SLURM_UNSET, .max_running = SLURM_UNSET};
+        .user = "alice", .minutes = SLURM_UNSET, .cores = SLURM_UNSET, .max_running = SLURM_UNSET};
     snprintf(change.job_id, sizeof change.job_id, "%s", job_id);
     return change;
 }
@@ -323,7 +323,7 @@ static const char *list_of(const char *state)
 
 static void scene_modify(struct scene *scene, const struct gate_change *change)
 {
-    gate_modify(scene->gate, change, 1000, scene_end(scene), &scene->decision);
+    gate_modify(scene->gate, change, scene_end(scene), &scene->decision);
 }
 
 Test(gate, a_change_that_costs_nothing_is_not_asked_about)
@@ -438,23 +438,56 @@ Test(gate, a_job_without_a_hold_follows_the_policy_but_is_its_owners_to_release)
     const struct fake_step steps[] = {
         {FAKE_ANSWER, fake_json(200, none)},
         {FAKE_ANSWER, fake_json(200, none)},
-        {FAKE_ANSWER, fake_json(202, "{\"id\":\"alpha-7\",\"state\":\"waiting\"}")},
-        {FAKE_ANSWER, fake_json(200, none)}};
+        {FAKE_ANSWER, fake_json(200, "{\"items\":[{\"id\":\"alpha-6\",\"job_id\":\"11\"}]}")}};
     struct scene scene = {0};
     struct gate_change longer = change_of("12");
     struct gate_change release = change_of("12");
     longer.minutes = 10;
     release.is_release = true;
-    scene_open(&scene, steps, 4);
+    scene_open(&scene, steps, 3);
     scene_modify(&scene, &longer);
     cr_assert_eq(scene.decision.verdict, GATE_NO_ANSWER);
     scene_modify(&scene, &release);
-    cr_assert_eq(scene.decision.verdict, GATE_PASS);
+    cr_assert_eq(scene.decision.verdict, GATE_PASS, "the job that waits is another one");
+    cr_assert_not_null(
+        strstr(fake_server_request(scene.server, 2),
+               "GET /v1/holds?state=waiting&page_size=100&cluster=alpha&user=alice "));
+    scene_close(&scene);
+}
+
+Test(gate, a_job_that_may_be_a_waiting_one_is_not_released_however_long_ago_it_was_accepted)
+{
+    const struct fake_step steps[] = {
+        {FAKE_ANSWER, fake_json(200, "{\"items\":[]}")},
+        {FAKE_ANSWER, fake_json(200, "{\"items\":[{\"id\":\"alpha-7\",\"job_id\":null}]}")},
+        {FAKE_ANSWER, fake_json(200, "{\"items\":[]}")},
+        {FAKE_ANSWER, fake_json(503, "{\"code\":\"unavailable\"}")},
+        {FAKE_ANSWER, fake_json(200, "{\"items\":[]}")}};
+    const enum gate_verdict want[] = {GATE_REFUSE, GATE_NO_ANSWER, GATE_NO_ANSWER};
+    struct scene scene = {0};
+    struct gate_change release = change_of("12");
+    release.is_release = true;
+    scene_open(&scene, steps, 5);
+    for (int i = 0; i < 3; i++) {
+        release.user = i == 2 ? "" : "alice";
+        scene_modify(&scene, &release);
+        cr_expect_eq(scene.decision.verdict, want[i], "%d: %s", i, scene.decision.log);
+    }
+    scene_close(&scene);
+}
+
+Test(gate, a_line_of_the_log_is_one_line_whatever_a_user_calls_things)
+{
+    const struct fake_step steps[] = {
+        {FAKE_ANSWER,
+         fake_json(422, "{\"code\":\"invalid_field\",\"title\":\"no\",\"detail\":\"a\\nb\"}")}};
+    struct scene scene = {0};
+    scene_open(&scene, steps, 1);
+    json_object_set_new(scene.body, "account",
+                        json_string("a\nslurmctld: error: all is lost\x1b[2J"));
     scene_submit(&scene);
-    cr_assert_eq(scene.decision.verdict, GATE_WAIT);
-    scene_modify(&scene, &release);
-    cr_assert_eq(scene.decision.verdict, GATE_REFUSE,
-                 "one of this user's jobs waits and is not bound");
+    cr_assert_eq(scene.decision.verdict, GATE_REFUSE);
+    cr_assert_null(strpbrk(scene.decision.log, "\n\x1b"), "%s", scene.decision.log);
     scene_close(&scene);
 }
 

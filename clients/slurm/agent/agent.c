@@ -27,7 +27,7 @@
 enum {
     HEARTBEAT_RUNS = 2000, /* a call; the API takes 5000 */
     AWAY_FIRST_MS = 500,   /* pause after the daemon did not answer, doubling */
-    AWAY_LAST_MS = 15000,
+    AWAY_LAST_MS = 5000,
     DELIVER_ROUNDS = 40, /* batches in a row before the queue is looked at again */
     COMPARED_BACK_S = 86400,
 };
@@ -274,6 +274,10 @@ static void grace_read(struct agent *agent)
 static void steer(struct agent *agent)
 {
     json_t *events = feed_take(agent->feed);
+    if (json_array_size(events) > 0) {
+        agent->grace_ms = 0; /* one of them may be a stop */
+        grace_read(agent);
+    }
     steer_take(&agent->steer, events);
     json_decref(events);
     if (agent->has_queue) {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "clients/clock.h"
@@ -16,7 +17,7 @@
 #include "clients/slurm/agent/logs.h"
 #include "clients/url.h"
 
-enum { POLL_S = 20, POLL_DEADLINE_MS = 30000, PAUSE_FIRST_MS = 500, PAUSE_LAST_MS = 10000 };
+enum { STOP_S = 1, POLL_DEADLINE_MS = 30000, PAUSE_FIRST_MS = 500, PAUSE_LAST_MS = 5000 };
 
 struct feed {
     struct slurm_config config;
@@ -131,8 +132,13 @@ void feed_stop(struct feed *feed)
     if (feed == NULL) {
         return;
     }
+    struct timespec end;
     atomic_store(&feed->stops, true);
-    (void)pthread_join(feed->thread, NULL);
+    (void)clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += STOP_S;
+    if (pthread_clockjoin_np(feed->thread, NULL, CLOCK_MONOTONIC, &end) != 0) {
+        return; /* in a long poll: the process ends before it */
+    }
     (void)pthread_mutex_destroy(&feed->lock);
     (void)close(feed->fd);
     json_decref(feed->events);

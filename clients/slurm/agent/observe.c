@@ -345,7 +345,8 @@ static bool attempts_say(struct observer *observer,
         if (is_last && task->is_seen && task->kind == FATE_ENDING && record->fate.may_requeue) {
             break; /* it is not known yet whether another follows */
         }
-        if (attempt >= task->closed && record->end_s + CONTRADICTED_S < task->last_run_s) {
+        if (is_last && attempt >= task->closed &&
+            record->end_s + CONTRADICTED_S < task->last_run_s) {
             break; /* a repaired runaway ends at its start: for a person, see reconcile */
         }
         if (attempt >= task->closed && !end_say(observer, job, task, attempt, record,

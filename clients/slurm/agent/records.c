@@ -38,6 +38,22 @@ const char records_columns[] =
 /* How many ids one call of sacct asks for. */
 enum { IDS_PER_CALL = 500 };
 
+/*
+ * The record of a job that was resized while it ran shows the job's first start once more; it is its own from the time at
+ * which it was submitted, which is when the one before ends. Else the same seconds would be charged twice.
+ */
+static void start_correct(struct record *record)
+{
+    if (record->start_s <= 0 || record->start_s >= record->submit_s) {
+        return;
+    }
+    const int64_t length_s =
+        record->end_s > record->submit_s ? record->end_s - record->submit_s : 0;
+    record->start_s = record->submit_s;
+    record->end_s = record->end_s > 0 ? record->submit_s + length_s : record->end_s;
+    record->suspended_s = record->suspended_s < length_s ? record->suspended_s : length_s;
+}
+
 static bool row_read(char **columns, struct record *record)
 {
     struct columns_job id;
@@ -61,6 +77,7 @@ static bool row_read(char **columns, struct record *record)
     record->end_s = columns_number(columns[AT_END], 0);
     record->elapsed_s = columns_number(columns[AT_ELAPSED], 0);
     record->suspended_s = columns_duration(columns[AT_SUSPENDED], 0);
+    start_correct(record);
     record->tres = columns[AT_TRES];
     record->nodes = columns[AT_NODES];
     columns_copy(record->account, sizeof record->account, columns[AT_ACCOUNT]);

@@ -246,6 +246,27 @@ Test(slurm_observe,
     cr_assert_eq(observer.roll.count, 1U);
 }
 
+/* Slurm's second record shows the first start again: 22.05 in the lab. */
+Test(slurm_observe,
+     a_job_that_was_resized_long_before_its_end_is_charged_for_each_size_once,
+     .init = setup,
+     .fini = teardown)
+{
+    round_run(RUNNING);
+    said("bind start:0.0");
+    observer.now_s += 3600;
+    round_run(RUNNING);
+    records_text =
+        "7|7|RESIZING|1796058251|1796058252|1796058262|10|00:00:00|cpu=2|5|a|u|p|q|n1|" H "\n"
+        "7|7|COMPLETED|1796058262|1796058252|1796061852|3600|00:00:00|cpu=1|6|a|u|p|q|n1|" H "\n";
+    round_run("");
+    json_t *lines = outbox_peek(observer.outbox, 100);
+    const json_t *op = json_object_get(json_array_get(lines, 1), "op");
+    cr_assert_str_eq(json_string_value(json_object_get(op, "started_at")), "2026-11-30T17:04:22Z");
+    json_decref(lines);
+    said("requeue:0.0 settle:0.1");
+}
+
 Test(slurm_observe,
      a_finished_job_that_is_requeued_by_hand_runs_again,
      .init = setup,

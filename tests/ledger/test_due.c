@@ -59,6 +59,32 @@ ON_EVERY_BOOK(due, a_silent_agent_stops_the_ttl_and_finds_a_full_one_when_it_ret
     cr_assert(eq(int, book_hold(book, "h1").state, TASK_EXPIRED));
 }
 
+/* The agent polls, the last time `silent_s` before the ttl ends; what becomes of the hold then. */
+static enum task_state state_after_silence(struct book *book, int64_t silent_s)
+{
+    struct command poll = book_command(COMMAND_TOUCH_AGENT);
+    (void)strcpy(poll.cluster, "alpha");
+    cr_assert(eq(int, run(book, poll), ERR_OK));
+    cr_assert(eq(int, run(book, book_freeze("h1")), ERR_OK));
+    for (int64_t left_s = 600 - silent_s; left_s > 0; left_s -= 100) {
+        book_pass_s(book, left_s < 100 ? left_s : 100);
+        cr_assert(eq(int, run(book, poll), ERR_OK));
+    }
+    book_pass_s(book, silent_s);
+    (void)book_tick(book);
+    return book_hold(book, "h1").state;
+}
+
+ON_EVERY_BOOK(due, an_agent_that_was_heard_of_two_minutes_ago_is_alive, 100)
+{
+    cr_assert(eq(int, state_after_silence(book, 120), TASK_EXPIRED));
+}
+
+ON_EVERY_BOOK(due, an_agent_that_was_not_heard_of_for_two_minutes_is_silent, 100)
+{
+    cr_assert(eq(int, state_after_silence(book, 121), TASK_FROZEN));
+}
+
 /* What a month's usage came to, and in how many rows. */
 struct month_sum {
     int64_t month;

@@ -1,5 +1,6 @@
 """What the tests of the agent share: the agent's process, submissions, and what Slurm's records say they cost."""
 
+import datetime
 import re
 import signal
 import subprocess
@@ -30,12 +31,12 @@ class Agent:
             "state_dir": self.state,
             "poll_s": 1,
             "heartbeat_s": 1,
-            "orphan_s": 15,
+            "orphan_s": 10,
             "reconcile_s": 20,
             "door": lab.folder / "run" / "door.sock",
             "munge_socket": lab.munge_socket,
         }
-        lab.configure(**self.keys)
+        lab.reconfigure(**self.keys)
 
     def start(self):
         self.lab.spawn("corehour-slurm", [self.program])
@@ -98,10 +99,16 @@ class Agent:
 
 def rows_of(lab, *job_ids):
     """Slurm's records of jobs, all attempts."""
-    fields = "JobIDRaw,State,ElapsedRaw,AllocTRES,DBIndex,Account,AdminComment,End"
+    fields = "JobIDRaw,State,Submit,Start,ElapsedRaw,AllocTRES,DBIndex,Account,AdminComment,End"
     ids = ",".join(str(job) for job in job_ids)
     text = lab.admin("sacct", "-X", "-D", "-P", "-n", "-a", "-j", ids, "-o", fields)
     return [dict(zip(fields.split(","), line.split("|"))) for line in text.splitlines()]
+
+
+def seconds_of(row):
+    """How long a record's run took. The record after a resize repeats the first start: it counts from the resize."""
+    times = [datetime.datetime.fromisoformat(row[name]) for name in ("Submit", "Start")]
+    return int(row["ElapsedRaw"]) - max(0, int((times[0] - times[1]).total_seconds()))
 
 
 def cost_of(row):
@@ -110,7 +117,7 @@ def cost_of(row):
         return 0
     cores = int(re.search(r"\bcpu=(\d+)", row["AllocTRES"])[1])
     gpus = re.search(r"gres/gpu=(\d+)", row["AllocTRES"])
-    return int(row["ElapsedRaw"]) * max(cores * 1000, int(gpus[1]) * 16000 if gpus else 0)
+    return seconds_of(row) * max(cores * 1000, int(gpus[1]) * 16000 if gpus else 0)
 
 
 def cost_in_slurm(lab, job_id, hold):

@@ -188,6 +188,7 @@ class Lab:
         self.processes = {}
         self.settings = {}
         self.extra_conf = []  # lines for Slurm's slurm.conf
+        self.site_lua = None  # a submit script of the site's own instead of ours
         self.submit = "corehour" if self.plugin().exists() else ""
 
     def plugin(self):
@@ -325,16 +326,30 @@ class Lab:
         self.configure()
 
     def configure(self, **keys):
-        """slurm.conf of Corehour: the lab's own keys and these. The plugin reads it when the controller starts."""
+        """slurm.conf of Corehour: the lab's own keys and these. Returns whether that changes it."""
         self.settings = {
             "url": f"http://127.0.0.1:{self.corehour.fixed}",
             "token_file": self.token_file,
             "cluster": CLUSTER,
             "spool_dir": self.spool,
+            "deadline_ms": 5000,  # the machine may be busy; what the deadline does is tried with others
             **keys,
         }
-        lines = [f"{key} = {value}\n" for key, value in self.settings.items()]
-        (self.etc / "corehour.conf").write_text("".join(lines), encoding="utf-8")
+        text = "".join(f"{key} = {value}\n" for key, value in self.settings.items())
+        path = self.etc / "corehour.conf"
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            return False
+        path.write_text(text, encoding="utf-8")
+        return True
+
+    def log_of_controller(self):
+        return (self.log / "slurmctld.log").read_text(encoding="utf-8", errors="replace")
+
+    def reconfigure(self, **keys):
+        """configure(), and waits until the plugin has read it. The Lua variant looks at the file each time."""
+        before = self.log_of_controller().count("corehour.conf read")
+        if self.configure(**keys) and self.submit == "corehour":
+            wait_for("the hook to read its file", lambda: self.log_of_controller().count("corehour.conf read") > before)
 
     def _start_munge(self):
         folder = self.folder / "munge"
@@ -394,16 +409,23 @@ class Lab:
         self._start_controller()
         wait_for("idle nodes", self._are_nodes_idle)
 
+    def reload_controller(self, submit):
+        """Other submit plugins, without a new start."""
+        self.submit = submit
+        self._write_conf()
+        self.admin("scontrol", "reconfigure")
+
     def _are_nodes_idle(self):
         lines = self.try_run(["sinfo", "-h", "-N", "-p", "cpu", "-o", "%T"], 5).stdout.split()
         return len(lines) == self.nodes and all(re.fullmatch("idle|mixed|allocated", line) for line in lines)
 
     def _write_conf(self):
         if self.plugin().exists():
-            shutil.copy(self.plugin(), self.folder / "plugins")
-        lua = self.source / "clients" / "slurm" / "job_submit.lua"
-        if lua.exists():
-            shutil.copy(lua, self.etc / "job_submit.lua")
+            fresh = self.folder / "plugins" / "fresh"
+            shutil.copy(self.plugin(), fresh)
+            fresh.rename(self.folder / "plugins" / self.plugin().name)  # never written over while slurmctld has it
+        lua = (self.source / "clients" / "slurm" / "job_submit.lua").read_text(encoding="utf-8")
+        (self.etc / "job_submit.lua").write_text(self.site_lua or lua, encoding="utf-8")
         self._write_gres()
         (self.etc / "cgroup.conf").write_text("CgroupAutomount=no\n", encoding="utf-8")
         (self.etc / "slurmdbd.conf").write_text(self._slurmdbd_conf(), encoding="utf-8")
@@ -476,7 +498,10 @@ TaskPlugin=task/none
 SwitchType=switch/none
 MpiDefault=none
 JobAcctGatherType=jobacct_gather/linux
-JobAcctGatherFrequency=5
+JobAcctGatherFrequency=1
+JobAcctGatherParams=OverMemoryKill
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 SchedulerType=sched/backfill
@@ -508,8 +533,10 @@ AccountingStoreFlags=job_comment
             size = f"CPUs={self.CPUS} CoresPerSocket={self.CPUS} ThreadsPerCore=1 RealMemory={self.MEMORY_MB}"
             lines.append(f"NodeName=node{n} {place} Boards=1 SocketsPerBoard=1 {size} {gpus} State=UNKNOWN")
         limits = "DefaultTime=00:10:00 MaxTime=2-00:00:00 State=UP"
-        lines.append(f"PartitionName=cpu Nodes=node[1-{self.nodes}] Default=YES {limits}")
-        lines.append(f"PartitionName=gpu Nodes={self.gpu_nodes()} {limits}")
+        lines.append(f"PartitionName=cpu Nodes=node[1-{self.nodes}] Default=YES PreemptMode=OFF {limits}")
+        lines.append(f"PartitionName=gpu Nodes={self.gpu_nodes()} PreemptMode=OFF {limits}")
+        for name, tier, mode in (("urgent", 2, "OFF"), ("yields", 1, "REQUEUE"), ("dies", 1, "CANCEL")):
+            lines.append(f"PartitionName={name} Nodes={self.gpu_nodes()} PriorityTier={tier} PreemptMode={mode} {limits}")
         return "\n".join(lines + self.extra_conf) + "\n"
 
     # ---- the cluster

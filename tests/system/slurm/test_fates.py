@@ -13,6 +13,9 @@ import lab as l
 import part
 
 
+EATS = r"x=$(head -c 150000000 /dev/zero | tr '\0' x); sleep 60"
+
+
 class World(part.Part):
     """One agent for all classes here."""
 
@@ -44,8 +47,6 @@ class Fates(World):
         if lab is None:
             return
         World.agent = a.Agent(lab)
-        if cls.agent.hooked:
-            lab.restart_controller()  # with the keys of a site that enforces
         cls.agent.start()
         l.wait_for("what was before to be settled", cls.agent.agrees, 180)
         World.baseline = {account: lab.balance(account)["used_mcs"] for account in l.ACCOUNTS}
@@ -54,6 +55,7 @@ class Fates(World):
         cls._seen_before(lab)
         submit = cls.agent.submit
         safe = ("-x", "node3")  # which crashes
+        yields = ("-w", "node2", "--requeue")  # to the urgent
         World.jobs = {
             "timeout": submit("alice", "physics", *safe, cores=2, minutes=1, script="sleep 300"),
             "completed": submit("alice", "physics", "-w", "node1", cores=4, script="sleep 1"),
@@ -65,6 +67,11 @@ class Fates(World):
             "suspended": submit("alice", "physics", "-w", "node1", script="sleep 30"),
             "array": submit("alice", "physics", *safe, "--array=1-9:2%2", tasks=5, script="sleep 1; [ $SLURM_ARRAY_TASK_ID != 5 ]"),
             "array_cancelled": submit("bob", "bio", "--array=0-3", tasks=4, held=True),
+            "preempted_requeue": submit("alice", "physics", *yields, "-p", "yields", cores=30, script=cls._once("sleep 60")),
+            "preempted_cancel": submit("bob", "bio", *yields, "-p", "dies", cores=30, script="sleep 60"),
+            "oom": submit("bob", "bio", *safe, "--mem=40M", script=EATS),
+            "limit_changed": submit("alice", "physics", *safe, script=cls._until("limit")),
+            "shrunk": submit("alice", "physics", *safe, "-N2", cores=2, script=cls._until("shrunk")),
             "node_fail": submit("bob", "bio", "--no-requeue", "-w", "node3", script="sleep 60"),
             "node_fail_requeue": submit("bob", "bio", "--requeue", "-w", "node3", script=cls._once("sleep 60")),
         }
@@ -73,6 +80,14 @@ class Fates(World):
     @staticmethod
     def _once(script):
         return f'if [ "${{SLURM_RESTART_COUNT:-0}}" = 0 ]; then {script}; fi; true'
+
+    @staticmethod
+    def _until(name):
+        """It runs until go_on(name)."""
+        return f"until [ -e $HOME/{name} ]; do sleep 0.2; done"
+
+    def go_on(self, user, name):
+        (self.lab.folder / "home" / user / name).touch()
 
     @classmethod
     def _seen_before(cls, lab):
@@ -91,6 +106,9 @@ class Fates(World):
         number = {name: str(job) for name, (job, _) in cls.jobs.items()}
         for name in ("cancelled_running", "requeued", "suspended", "node_fail", "node_fail_requeue"):
             lab.wait_state(int(number[name]), "RUNNING")
+        for name in ("preempted_requeue", "preempted_cancel", "limit_changed", "shrunk"):
+            lab.wait_state(int(number[name]), "RUNNING")
+        cls.jobs["urgent"] = cls.agent.submit("alice", "physics", "-N1", "-w", "node2", "-p", "urgent", cores=60, script="sleep 1")
         l.wait_for("the suspended job's start", lambda: lab.hold(cls.jobs["suspended"][1])["state"] == "running")
         lab.admin("scontrol", "suspend", number["suspended"])
         lab.admin("scontrol", "requeue", number["requeued"])
@@ -110,9 +128,54 @@ class Fates(World):
         self.assertEqual(self.outcomes(shown), ["completed"])
         self.assertGreaterEqual(shown["used_mcs"], 4000)
 
+    def test_a_preempted_job_that_runs_again_is_charged_for_both_attempts(self):
+        self.assertEqual(self.outcomes(self.settled("urgent")), ["completed"])
+        shown = self.settled("preempted_requeue", runs=2)
+        self.assertEqual(self.outcomes(shown), ["preempted", "completed"])
+
+    def test_a_preempted_job_that_is_cancelled_is_charged_for_what_it_had(self):
+        shown = self.settled("preempted_cancel")
+        self.assertEqual(self.outcomes(shown), ["preempted"])
+        self.assertGreater(shown["used_mcs"], 0)
+
+    def test_a_job_that_is_killed_for_its_memory_is_charged(self):
+        """Without cgroups Slurm calls that FAILED; its OUT_OF_MEMORY is tried by records, in BadDays."""
+        self.assertEqual(self.outcomes(self.settled("oom")), ["failed"])
+
+    def test_a_running_jobs_limit_is_followed(self):
+        """What is frozen is what the limit says, shortened by its owner or lengthened by an administrator."""
+        lab, (job, hold) = self.lab, self.jobs["limit_changed"]
+        frozen = lambda: lab.hold(hold)["frozen_mcs"]  # noqa: E731
+        l.wait_for("its start to be told", lambda: lab.hold(hold)["state"] == "running")
+        self.assertEqual(frozen(), 300000)
+        self.assertEqual(lab.run("alice", "scontrol", "update", f"jobid={job}", "timelimit=3").returncode, 0)
+        l.wait_for("the difference to come back", lambda: frozen() == 180000)
+        lab.admin("scontrol", "update", f"jobid={job}", "timelimit=8")
+        l.wait_for("the longer limit to be frozen for", lambda: frozen() == 480000)
+        self.go_on("alice", "limit")
+        self.settled("limit_changed")
+
+    def test_a_job_that_shrinks_is_charged_for_what_it_had_when(self):
+        job, _ = self.jobs["shrunk"]
+        self.assertEqual(self.lab.run("alice", "scontrol", "update", f"jobid={job}", "numnodes=1").returncode, 0)
+        l.wait_for("the record of the smaller size", lambda: len(a.rows_of(self.lab, job)) == 2)
+        self.go_on("alice", "shrunk")
+        shown = self.settled("shrunk", runs=2)
+        self.assertEqual(self.outcomes(shown), ["other", "completed"])
+        first, second = sorted(shown["runs"], key=lambda run: run["attempt"])
+        self.assertEqual(second["started_at"], first["ended_at"], "no second is charged twice")
+
     def test_gpus_are_charged_by_their_model(self):
         shown = self.settled("gpu")
         self.assertGreaterEqual(shown["used_mcs"], 2 * 32000)
+
+    def test_what_srun_and_salloc_have_run_is_settled_too(self):
+        for command in ("srun", "salloc"):
+            words = [command, "-A", "bio", "-n2", "-t5", "-J", f"by-{command}", "sleep", "1"]
+            self.assertEqual(self.lab.run("bob", *words, timeout_s=120).returncode, 0)
+            job = next(job["job_id"] for job in self.lab.jobs() if job["name"] == f"by-{command}")
+            shown = self.settled_hold(job, self.lab.hold_of(job))
+            self.assertEqual(self.outcomes(shown), ["completed"])
 
     def test_failed(self):
         self.assertEqual(self.outcomes(self.settled("failed")), ["failed"])
@@ -269,7 +332,7 @@ class People(World):
 
 
 class BadDays(World):
-    """Everything dies in the middle; nothing is lost and nothing is booked twice."""
+    """Everything dies in the middle; nothing is lost and nothing is booked twice (SPEC 11.1, 11.2)."""
 
     def jobs_run(self, count, script="sleep 2"):
         return [self.agent.submit("alice", "physics", cores=2, script=script) for _ in range(count)]
@@ -312,8 +375,9 @@ class BadDays(World):
         self.all_settled(jobs)
 
     def let_through(self, script, with_file):
-        """A job that the plugin let through because the daemon was away."""
+        """A job that the plugin let through because the daemon was away; without a file the spool's disk was away, too."""
         lab, agent = self.lab, self.agent
+        lab.reconfigure(**agent.keys, fail_policy="open", **({} if with_file else {"spool_dir": "/nonexistent/folder"}))
         if agent.hooked:
             job = lab.sbatch("bob", "-A", "bio", "-n1", "-t5", script=script)
             hold = lab.hold_of(job).removeprefix("open:")
@@ -323,19 +387,14 @@ class BadDays(World):
             lab.admin("scontrol", "update", f"jobid={job}", f"admincomment=corehour:open:{hold}")
             body = {"id": hold, "cluster": l.CLUSTER, "account": "bio", "user": "bob", "resources": {"cores": 1}}
             fact = {**body, "time_limit_s": 300, "at": "2026-11-30T00:00:00Z"}
-            (lab.spool / f"{hold}.json").write_text(json.dumps(fact), encoding="utf-8")
+            if with_file:
+                (lab.spool / f"{hold}.json").write_text(json.dumps(fact), encoding="utf-8")
             lab.admin("scontrol", "release", job)
-        file = lab.spool / f"{hold}.json"
-        self.assertTrue(file.exists())
-        if not with_file:
-            file.unlink()
+        self.assertEqual((lab.spool / f"{hold}.json").exists(), with_file)
         return job, hold
 
     def test_what_was_let_through_is_charged_later(self):
         lab, agent = self.lab, self.agent
-        if agent.hooked:
-            lab.configure(**agent.keys, fail_policy="open")
-            lab.restart_controller()
         lab.corehour.stop()
         late = self.let_through("sleep 2", True)
         lost = self.let_through("sleep 1", False)
@@ -349,9 +408,7 @@ class BadDays(World):
         charge = lab.hold(f"{hold}.0.0")
         self.assertEqual(charge["used_mcs"], a.cost_in_slurm(lab, job, hold))
         self.assertIn("unfrozen", charge["flags"])
-        if agent.hooked:
-            lab.configure(**agent.keys)
-            lab.restart_controller()
+        lab.reconfigure(**agent.keys)
 
     def test_what_never_became_a_job_comes_back(self):
         lab, agent = self.lab, self.agent
@@ -384,11 +441,13 @@ class BadDays(World):
     def test_reconciliation_repairs_what_has_evidence_and_lists_what_has_none(self):
         lab, agent = self.lab, self.agent
         self.agent.kill()
-        jobs = self.jobs_run(2, "sleep 1")
+        jobs = self.jobs_run(4, "sleep 1")
         for job, _ in jobs:
             lab.wait_state(job, "COMPLETED")
         l.wait_for("the records", lambda: all(row["End"] != "Unknown" for row in a.rows_of(lab, *(job for job, _ in jobs))))
-        self.runaway(jobs[1][0], "state=1, time_end=0")
+        self.record(jobs[1][0], "state=1, time_end=0")
+        self.record(jobs[2][0], "state=11")
+        self.record(jobs[3][0], "state=10")
         dry = agent.command("reconcile", "--dry-run")
         self.assertEqual(dry.returncode, 1, dry.stdout + dry.stderr)
         self.assertIn("would settle", dry.stdout)
@@ -397,15 +456,17 @@ class BadDays(World):
         once = agent.command("reconcile", "--since", "-1h")
         self.assertEqual(once.returncode, 1, once.stdout + once.stderr)
         self.settled_hold(*jobs[0])
+        self.assertEqual(self.outcomes(self.settled_hold(*jobs[2])), ["oom"])
+        self.assertEqual(self.outcomes(self.settled_hold(*jobs[3])), ["deadline"])
         self.assertNotEqual(lab.hold(jobs[1][1])["state"], "settled", "a runaway is not settled at 0")
-        self.runaway(jobs[1][0], "state=3, time_end=time_start+1")
+        self.record(jobs[1][0], "state=3, time_end=time_start+1")
         again = agent.command("reconcile")
         self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
         self.settled_hold(*jobs[1])
         self.agent.start()
 
-    def runaway(self, job, values):
-        """Changes Slurm's record of a job, as lost messages would have left it."""
+    def record(self, job, values):
+        """Changes Slurm's record of a job, as lost messages or a node with cgroups would have left it."""
         data = self.lab.folder / "db"
         sql = f"update slurm_acct.{l.CLUSTER}_job_table set {values} where id_job={job}"
         self.lab.admin("mariadb", "--no-defaults", "-uroot", f"--socket={data}/s.sock", "-e", sql)

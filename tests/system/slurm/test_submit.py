@@ -6,6 +6,8 @@ Everything is tried with the plugin and again with its Lua variant. No agent run
 
 import json
 import os
+import pathlib
+import re
 import socket
 import subprocess
 import threading
@@ -19,6 +21,12 @@ GPU5 = 4800000
 REFUSED = "Job violates accounting/QOS policy"
 
 
+OTHER_PLUGIN = """function slurm_job_submit(job, parts, uid) job.time_limit = 7 return slurm.SUCCESS end
+function slurm_job_modify(job, record, parts, uid) return slurm.SUCCESS end
+return slurm.SUCCESS
+"""
+
+
 class Hook:
     """Which hook is loaded; both kinds of it run the same tests."""
 
@@ -28,8 +36,9 @@ class Hook:
     def setUpClass(cls):
         if cls.lab is None:
             return
-        cls.lab.configure()
-        cls.lab.restart_controller(submit=cls.KIND)
+        cls.lab.reconfigure()
+        if cls.lab.submit != cls.KIND:
+            cls.lab.restart_controller(submit=cls.KIND)
         wait_for_site(cls.lab)
 
     def setUp(self):
@@ -59,11 +68,7 @@ class Hook:
         self.lab.ok("POST", f"/holds/{hold['id']}/bind", body)
 
     def reconfigure(self, **keys):
-        reconfigure(self.lab, **keys)
-
-
-def log_of(lab):
-    return (lab.log / "slurmctld.log").read_text(encoding="utf-8", errors="replace")
+        self.lab.reconfigure(**keys)
 
 
 def wait_for_site(lab):
@@ -71,7 +76,9 @@ def wait_for_site(lab):
 
     def knows():
         result = lab.run("bob", "sbatch", "--parsable", "-H", "-A", "bio", "--wrap", "true")
-        assert result.returncode == 0, result.stderr
+        if result.returncode != 0:
+            assert re.search(r"the quota (service gave no answer \(slurmctld has just started|hook cannot work)", result.stderr)
+            return False
         job_id = int(result.stdout)
         hold = lab.hold(lab.hold_of(job_id))
         lab.admin("scancel", "-f", job_id)
@@ -79,16 +86,6 @@ def wait_for_site(lab):
 
     if lab.submit:
         l.wait_for("the hook's picture of the partitions", knows)
-
-
-def reconfigure(lab, **keys):
-    """Writes the hook's configuration and waits until it was read. The Lua variant looks at the file each time."""
-    if lab.submit == "lua":
-        lab.configure(**keys)
-        return
-    before = log_of(lab).count("corehour.conf read")
-    lab.configure(**keys)
-    l.wait_for("the hook reads its configuration", lambda: log_of(lab).count("corehour.conf read") > before)
 
 
 class Accepted(Hook):
@@ -183,6 +180,14 @@ class Refused(Hook):
         self.assertEqual(text.count("held by"), 1, "nobody holds a limit of one job")
         self.assertIn("ask: pi@example.org", text)
 
+    def test_a_list_of_indices_that_would_keep_the_controller_busy(self):
+        """64 KiB of overlapping ranges: 25 thousand million indices to look at."""
+        began = time.monotonic()
+        result = self.lab.run("alice", "sbatch", "--array=" + ",".join(["0-3999999"] * 6000), "-t5", "--wrap", "true")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("what the job asks for cannot be worked out: its array", result.stderr)
+        self.assertLess(time.monotonic() - began, 10)
+
     def test_a_refusal_freezes_nothing(self):
         before = self.lab.balance("physics")["frozen_mcs"]
         self.cap("physics", "month", core_hours="1")
@@ -215,6 +220,8 @@ class Refused(Hook):
 
 
 class Waits(Hook):
+    """SPEC 5.3, 5.13."""
+
     def setUp(self):
         super().setUp()
         self.lab.ok("PATCH", f"/clusters/{l.CLUSTER}", {"on_insufficient": "wait"}, {"If-Match": "*"})
@@ -250,6 +257,17 @@ class Waits(Hook):
         self.assertGreater(self.lab.job(job_id)["priority"], 0)
         self.lab.ok("POST", f"/holds/{hold['id']}/release", {})
 
+    def test_what_waits_and_becomes_no_job_expires(self):
+        """No agent binds it here. The job of an expired hold is its owner's to release; what it uses is booked late."""
+        self.lab.ok("PATCH", f"/clusters/{l.CLUSTER}", {"ttl_s": 2}, {"If-Match": "*"})
+        try:
+            job_id = self.waiting()
+            hold = self.lab.hold_of(job_id)
+            l.wait_for("the waiting hold to expire", lambda: self.lab.hold(hold)["state"] == "expired")
+        finally:
+            self.lab.ok("PATCH", f"/clusters/{l.CLUSTER}", {"ttl_s": 600}, {"If-Match": "*"})
+        self.assertEqual(self.lab.run("alice", "scontrol", "release", job_id).returncode, 0)
+
     def test_a_held_job_that_does_not_wait_is_its_owners(self):
         self.bind(self.other)
         job_id = self.job_id
@@ -260,6 +278,8 @@ class Waits(Hook):
 
 
 class Changes(Hook):
+    """SPEC 5.5."""
+
     def setUp(self):
         super().setUp()
         self.hold = self.submit("alice", "-A", "physics", *BIG)
@@ -381,6 +401,8 @@ ODDITIES = {
 
 
 class NoAnswer(Hook):
+    """The daemon is down, slow or somebody else (SPEC 11.1)."""
+
     DEADLINE_MS = 300
 
     def setUp(self):
@@ -394,7 +416,7 @@ class NoAnswer(Hook):
     @classmethod
     def tearDownClass(cls):
         if cls.lab is not None:
-            reconfigure(cls.lab)
+            cls.lab.reconfigure()
 
     def timed(self, user="alice"):
         began = time.monotonic()
@@ -462,15 +484,17 @@ class NoAnswer(Hook):
                 self.assertGreater(server.count, 0)
 
     def test_garbage_is_no_answer(self):
-        for name, data in ODDITIES.items():
-            with self.subTest(answer=name), Impostor(data) as server:
-                self.reconfigure(url=server.url, deadline_ms=self.DEADLINE_MS, breaker_s=0)
-                result, took_ms = self.timed()
-                if name != "a problem without its members":
-                    self.refused(result)
-                self.assertEqual(result.returncode, 1)
-                self.assertGreater(server.count, 0)
-                self.assertLess(took_ms, 10000)
+        with Impostor(b"") as server:
+            self.reconfigure(url=server.url, deadline_ms=self.DEADLINE_MS, breaker_s=0)
+            for name, data in ODDITIES.items():
+                with self.subTest(answer=name):
+                    server.data, server.count = data, 0
+                    result, took_ms = self.timed()
+                    if name != "a problem without its members":
+                        self.refused(result)
+                    self.assertEqual(result.returncode, 1)
+                    self.assertGreater(server.count, 0)
+                    self.assertLess(took_ms, 10000)
         self.assertEqual(self.lab.try_run(["scontrol", "ping"]).returncode, 0)
 
     def test_open_lets_through_says_so_and_leaves_the_fact(self):
@@ -514,7 +538,7 @@ class Observes(Hook):
         self.reconfigure()
         self.assertEqual(self.lab.job(job_id)["admin_comment"], "corehour:observe")
         self.assertEqual(self.lab.balance("physics")["frozen_mcs"], before)
-        self.assertRegex(log_of(self.lab), r"user alice account physics hold lab-\S+: observe: would be refused: quota insuff")
+        self.assertRegex(self.lab.log_of_controller(), r"user alice account physics hold lab-\S+: observe: would be refused: quota insuff")
 
     def test_a_daemon_that_is_away_does_not_matter(self):
         self.reconfigure(mode="observe", url="http://127.0.0.1:1", breaker_s=0)
@@ -552,7 +576,8 @@ class PluginConfiguration(Hook, part.Part):
 
     def test_a_wrong_file_leaves_the_last_one_in_force(self):
         (self.lab.etc / "corehour.conf").write_text("colour = red\n", encoding="utf-8")
-        l.wait_for("the hook says what is wrong", lambda: "corehour.conf:1: colour: unknown key" in log_of(self.lab))
+        said = "corehour.conf:1: colour: unknown key"
+        l.wait_for("the hook says what is wrong", lambda: said in self.lab.log_of_controller())
         self.submit("alice", "-t5")
         self.reconfigure()
 
@@ -564,6 +589,54 @@ class PluginConfiguration(Hook, part.Part):
         self.assertIn("the quota hook cannot work", result.stderr)
         self.assertIn("No such file", result.stderr)
         self.reconfigure()
+        wait_for_site(self.lab)
+
+    def threads(self):
+        """Of the hook's own in slurmctld, and connections to the daemon."""
+        process = pathlib.Path(f"/proc/{self.lab.processes['slurmctld'].pid}")
+        names = [(task / "comm").read_text(encoding="utf-8").strip() for task in (process / "task").iterdir()]
+        links = {os.readlink(fd) for fd in (process / "fd").iterdir() if fd.is_symlink()}
+        port = f":{self.lab.corehour.fixed:04X}"
+        rows = [line.split() for line in (process / "net/tcp").read_text(encoding="utf-8").splitlines()[1:]]
+        return names.count("corehour"), sum(row[2].endswith(port) and f"socket:[{row[9]}]" in links for row in rows)
+
+    def test_taken_out_and_put_in_again_it_leaves_nothing_behind(self):
+        for _ in range(3):
+            self.submit("alice", "-t5")
+            self.assertEqual(self.threads(), (1, 1))
+            self.lab.reload_controller("")
+            job_id = self.lab.sbatch("alice", "-H", "-t5")
+            self.assertEqual(self.lab.job(job_id)["admin_comment"], "")
+            l.wait_for("the thread and the connection to end", lambda: self.threads() == (0, 0))
+            self.lab.reload_controller("corehour")
+            wait_for_site(self.lab)
+
+    def test_it_freezes_what_the_plugin_before_it_made_of_the_job(self):
+        self.lab.site_lua = OTHER_PLUGIN
+        try:
+            self.lab.reload_controller("lua,corehour")
+            l.wait_for("the site's own rule to hold", lambda: self.submit("alice", "-t5")["time_limit_s"] == 420)
+        finally:
+            self.lab.site_lua = None
+            self.lab.reload_controller("corehour")
+        wait_for_site(self.lab)
+
+    def test_a_new_token_is_used_without_touching_the_configuration(self):
+        old = self.lab.token_file.read_text(encoding="utf-8")
+        read = lambda: self.lab.log_of_controller().count("corehour.conf read")  # noqa: E731
+        for token, code in (("ch_wrong\n", 1), (old, 0)):
+            before = read()
+            self.lab.token_file.write_text(token, encoding="utf-8")
+            l.wait_for("the hook to read the token", lambda: read() > before)  # noqa: B023
+            self.assertEqual(self.lab.run("alice", "sbatch", "-H", "-t5", "--wrap", "true").returncode, code)
+
+    def test_a_token_that_comes_after_the_start_is_found(self):
+        kept = self.lab.token_file.rename(self.lab.etc / "kept")
+        self.lab.restart_controller()
+        result = self.lab.run("alice", "sbatch", "-t5", "--wrap", "true")
+        self.assertIn("the quota hook cannot work (token_file", result.stderr)
+        self.assertEqual(result.returncode, 1)
+        kept.rename(self.lab.token_file)
         wait_for_site(self.lab)
 
     def test_an_operator_passes_when_the_file_names_him(self):
@@ -619,25 +692,25 @@ class LuaObserves(Observes, part.Part):
 
 class Speed(Hook, part.Part):
     KIND = "corehour"
-    COUNT, ROUNDS = 50, 3
+    COUNT = 50
+    ROUNDS = 4 if os.environ.get("COREHOUR_QUIET_MACHINE") else 1
 
-    def round(self):
+    def round(self, count=COUNT):
         """50 sbatch in a row: the sum of their times in ms."""
         script = "for i in $(seq %d); do sbatch --parsable -H -A bio -t5 -o /dev/null --wrap true >/dev/null || exit 1; done"
         began = time.monotonic()
-        result = self.lab.run("bob", "sh", "-c", script % self.COUNT, timeout_s=120)
+        result = self.lab.run("bob", "sh", "-c", script % count, timeout_s=120)
         took_ms = (time.monotonic() - began) * 1000
         self.assertEqual(result.returncode, 0, result.stderr)
         self.lab.admin("scancel", "-f", "-u", "bob")
         return took_ms
 
     def test_fifty_in_a_row_cost_what_they_cost_without_the_hook(self):
-        self.round()
+        self.round(10)
         with_hook = min(self.round() for _ in range(self.ROUNDS))
         self.lab.restart_controller(submit="")
-        self.round()
+        self.round(10)
         without = min(self.round() for _ in range(self.ROUNDS))
-        self.lab.restart_controller(submit="corehour")
         ratio = with_hook / without
         print(f"# sbatch: {with_hook / self.COUNT:.2f} ms with the hook, {without / self.COUNT:.2f} without: {ratio:.3f}", flush=True)
         limit = 1.15 if os.environ.get("COREHOUR_QUIET_MACHINE") else 3
@@ -645,9 +718,9 @@ class Speed(Hook, part.Part):
 
 
 def load_tests(loader, _tests, _pattern):
-    """In the order of this file, by class: each class restarts the controller once."""
+    """In the order of this file, all of the plugin before all of the Lua variant: the controller is started again in between."""
     suite = part.unittest.TestSuite()
-    for value in list(globals().values()):
-        if isinstance(value, type) and issubclass(value, part.Part) and value is not part.Part:
-            suite.addTests(loader.loadTestsFromTestCase(value))
+    classes = [value for value in globals().values() if isinstance(value, type) and issubclass(value, part.Part)]
+    for value in sorted(classes, key=lambda each: getattr(each, "KIND", "") == "lua"):
+        suite.addTests(loader.loadTestsFromTestCase(value))
     return suite

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "clients/clock.h"
@@ -17,7 +16,7 @@
 #include "clients/slurm/agent/logs.h"
 #include "clients/url.h"
 
-enum { STOP_S = 1, POLL_DEADLINE_MS = 30000, PAUSE_FIRST_MS = 500, PAUSE_LAST_MS = 5000 };
+enum { STOP_MS = 1000, POLL_DEADLINE_MS = 30000, PAUSE_FIRST_MS = 500, PAUSE_LAST_MS = 5000 };
 
 struct feed {
     struct slurm_config config;
@@ -132,12 +131,13 @@ void feed_stop(struct feed *feed)
     if (feed == NULL) {
         return;
     }
-    struct timespec end;
     atomic_store(&feed->stops, true);
-    (void)clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += STOP_S;
-    if (pthread_clockjoin_np(feed->thread, NULL, CLOCK_MONOTONIC, &end) != 0) {
-        return; /* in a long poll: the process ends before it */
+    const int64_t end_ms = client_clock_mono_ms() + STOP_MS;
+    while (pthread_tryjoin_np(feed->thread, NULL) != 0) {
+        if (client_clock_mono_ms() >= end_ms) {
+            return; /* in a long poll: the process ends before it */
+        }
+        client_clock_sleep_ms(10);
     }
     (void)pthread_mutex_destroy(&feed->lock);
     (void)close(feed->fd);

@@ -506,15 +506,17 @@ void booking_step(struct booking *booking)
 }
 
 /* Whether anything became less that a limit may be waiting for: what is in flight, or what is frozen
- * and used in this month together. */
-static bool frees_room(const struct plan *plan, int64_t month)
+ * and used together in a window of now. What came back from any month at all, funds wait for, is in the
+ * window of CAP_TOTAL. */
+static bool frees_room(const struct booking *booking)
 {
-    const struct counter_delta *delta = &plan->delta;
-    int64_t committed_mcs = delta->frozen_mcs;
-    for (int32_t i = 0; i < plan->usage_count; i++) {
-        committed_mcs += plan->usage[i].period == month ? plan->usage[i].used_mcs : 0;
+    const struct counter_delta *delta = &booking->plan->delta;
+    for (int kind = CAP_MONTH; kind <= CAP_TOTAL; kind++) {
+        if (delta->frozen_mcs + used_in_window(booking, kind) < 0) {
+            return true;
+        }
     }
-    if (committed_mcs < 0 || delta->jobs < 0 || delta->mcores < 0 || delta->mgpus < 0) {
+    if (delta->jobs < 0 || delta->mcores < 0 || delta->mgpus < 0) {
         return true;
     }
     for (int32_t i = 0; i < delta->model_count; i++) {
@@ -529,6 +531,5 @@ void booking_finish(struct booking *booking)
 {
     add_differences(booking);
     booking->plan->hold_changed = true;
-    booking->plan->room_freed =
-        booking->plan->room_freed || frees_room(booking->plan, booking->view->month);
+    booking->plan->room_freed = booking->plan->room_freed || frees_room(booking);
 }

@@ -132,6 +132,34 @@ ON_EVERY_BOOK(wait, the_turn_of_a_month_promotes, 100)
     cr_assert(eq(int, book_hold(book, "h2").state, TASK_FROZEN));
 }
 
+/* h1 ran in November and is charged; h2 waits in December until all of that comes back. */
+static void refund_last_month(struct book *book)
+{
+    struct command refund = book_verb(COMMAND_REFUND, "h1");
+    (void)strcpy(refund.refund.id, "r1");
+    refund.refund.all = true;
+    cr_assert(eq(int, run(book, book_freeze("h1")), ERR_OK));
+    cr_assert(
+        eq(int, run(book, book_settle("h1", BOOK_START_S - 1000, BOOK_START_S - 700)), ERR_OK));
+    cr_assert(eq(i64, book->result.charged_mcs, A_JOB));
+    cr_assert(eq(int, run(book, waiting_freeze("h2")), ERR_OK));
+    cr_assert(book->result.waiting);
+    cr_assert(eq(int, run(book, refund), ERR_OK));
+    cr_assert(eq(int, book_hold(book, "h2").state, TASK_FROZEN));
+}
+
+ON_EVERY_BOOK(wait, a_refund_of_an_earlier_month_promotes_what_waits_for_funds, 0)
+{
+    cr_assert(eq(int, run(book, book_grant("g1", "acme", A_JOB)), ERR_OK));
+    refund_last_month(book);
+}
+
+ON_EVERY_BOOK(wait, a_refund_of_an_earlier_month_promotes_what_waits_for_a_longer_cap, 100)
+{
+    cr_assert(eq(int, run(book, book_cap(NODE_PROJECT, "vision", CAP_QUARTER, A_JOB)), ERR_OK));
+    refund_last_month(book);
+}
+
 ON_EVERY_BOOK(wait, a_requeue_without_room_waits_and_a_closed_node_releases_it, 100)
 {
     struct command requeue = book_verb(COMMAND_REQUEUE, "h1");

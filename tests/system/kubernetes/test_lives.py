@@ -235,6 +235,46 @@ class Lives(unittest.TestCase):
         self.assertEqual(self.end(), wanted)
         self.assertIn("too old resource version", self.agent.text())
 
+    def test_whole_recorded_answers_are_understood_byte_for_byte(self):
+        """Chunked, compressed and paged lists, 401, 504 and 410, streams with bookmarks and one that a dying API server cut."""
+
+        def recorded(path):
+            with open(os.path.join(FIXTURES.name, path), "rb") as file:
+                return file.read()
+
+        def answer(status, path):
+            body = recorded(path)
+            return b"HTTP/1.1 %d X\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (status, len(body), body)
+
+        api = self.begin()
+        api.raw = [
+            (False, recorded("raw/get-401.response.http")),
+            (False, answer(504, "watch/error-list-future-rv-504.json")),
+            (False, recorded("raw/list-110-pods-gzip.response.http")),
+            (True, recorded("raw/watch-cut-by-apiserver-shutdown.response.http")),
+            (True, answer(200, "watch/gone-watch-old-rv-etcd-http200.json")),
+            (False, recorded("raw/list-110-pods-chunked.response.http")),
+            (True, recorded("raw/watch-pods-chunked.response.http")),
+            (True, answer(500, "watch/error-bad-rv-500.json")),
+            (False, answer(200, "api/podlist-page1-of-2.json")),
+            (False, answer(410, "watch/gone-continue-etcd-http410.json")),
+            (False, answer(200, "api/podlist-page1-of-2.json")),
+            (False, answer(200, "api/podlist-page2-of-2.json")),
+        ]
+        streamed = recorded("raw/watch-pods-chunked.response.http")
+        changes = sum(streamed.count(b'{"type":"%s"' % kind) for kind in (b"ADDED", b"MODIFIED", b"DELETED"))
+        cut = recorded("raw/watch-cut-by-apiserver-shutdown.response.http").count(b'{"type":"MODIFIED"')
+        first = json.loads(recorded("api/podlist-page1-of-2.json"))
+        second = json.loads(recorded("api/podlist-page2-of-2.json"))
+        pages = 2 * len(first["items"]) + len(second["items"])
+        self.start()
+        self.agent.until(lambda m: not api.raw, within_s=60)
+        seen = self.agent.settle_down(lists=3, events=110 + cut + 110 + changes + pages)
+        self.assertEqual((cut > 0, changes > 50, pages > 80), (True, True, True))
+        self.assertEqual(seen["watch_lists_total"], 3, "whole ones")
+        self.assertEqual(seen["watch_events_total"], 110 + cut + 110 + changes + pages)
+        self.assertEqual(self.agent.stop(), 0)
+
 
 if __name__ == "__main__":
     COREHOURD, AGENT, LIBRARY = sys.argv[1:4]

@@ -63,12 +63,29 @@ static enum error_code find_own(struct ledger *ledger,
 
 /* ---- the audit log */
 
-static const char *describe(struct audit_values *values, const struct webhook *webhook)
+static const char *describe(struct ledger *ledger,
+                            struct audit_values *values,
+                            const struct webhook *webhook)
 {
+    static const char *const types[ALERT__COUNT] = {
+        [ALERT_TEST] = "test",
+        [ALERT_CAP] = "cap_threshold",
+        [ALERT_GRANT] = "grant_threshold",
+        [ALERT_OVERDRAWN] = "overdrawn",
+        [ALERT_GRANT_ENDING] = "grant_ending",
+        [ALERT_STALE] = "stale_holds",
+        [ALERT_SILENT] = "adapter_silent",
+    };
+    const struct node *node =
+        webhook->node_no == 0 ? NULL : row_get(ledger->set, RECORD_NODE, webhook->node_no);
     audit_begin(values);
     audit_add_text(values, "url", webhook->url);
-    audit_add_number(values, "node_no", webhook->node_no);
-    audit_add_number(values, "types", webhook->types);
+    if (node == NULL) {
+        audit_add_null(values, "node");
+    } else {
+        audit_add_text(values, "node", node->name);
+    }
+    audit_add_names(values, "types", webhook->types, types);
     audit_add_number(values, "grant_days", webhook->grant_days);
     audit_add_flag(values, "enabled", webhook->disabled == 0);
     return audit_end(values);
@@ -91,8 +108,8 @@ static void audit_webhook(struct ledger *ledger,
         .root_no = any->root_no,
         .node_no = any->node_no,
         .what = what,
-        .before = before == NULL ? NULL : describe(&old, before),
-        .after = after == NULL ? NULL : describe(&fresh, after),
+        .before = before == NULL ? NULL : describe(ledger, &old, before),
+        .after = after == NULL ? NULL : describe(ledger, &fresh, after),
     };
     audit_change(ledger, &change);
 }

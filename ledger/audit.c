@@ -94,6 +94,23 @@ void audit_add_time(struct audit_values *values, const char *name, int64_t time_
     }
 }
 
+void audit_add_names(struct audit_values *values,
+                     const char *name,
+                     int64_t bits,
+                     const char *const *names)
+{
+    const char *before = "[";
+    add_name(values, name);
+    for (int i = 0; i < 63; i++) {
+        if ((bits >> i & 1) != 0) {
+            add_bytes(values, before, strlen(before));
+            add_quoted(values, names[i]);
+            before = ", ";
+        }
+    }
+    add_bytes(values, bits == 0 ? "[]" : "]", bits == 0 ? 2 : 1);
+}
+
 const char *audit_end(struct audit_values *values)
 {
     add_bytes(values, "}", 1);

@@ -30,6 +30,12 @@ void audit_add_flag(struct audit_values *values, const char *name, bool flag);
 void audit_add_null(struct audit_values *values, const char *name);
 void audit_add_time(struct audit_values *values, const char *name, int64_t time_s); /* 0: null */
 
+/** The names of the bits that are set, as an array of texts. @names: one for each bit that may be. */
+void audit_add_names(struct audit_values *values,
+                     const char *name,
+                     int64_t bits,
+                     const char *const *names);
+
 /** The object, borrowed until @values goes; {"bytes": n, "sha256": "..."} where it would be too long. */
 const char *audit_end(struct audit_values *values);
 

@@ -10,13 +10,13 @@
 
 /* ---- fields by table */
 
-enum shape { SHAPE_NUMBER, SHAPE_CHOICE, SHAPE_FLAG, SHAPE_TEXT };
+enum shape { SHAPE_NUMBER, SHAPE_CHOICE, SHAPE_NAMES, SHAPE_FLAG, SHAPE_TEXT };
 
 struct shown_field {
     const char *name;
     enum shape shape;
     size_t offset;
-    const char *const *choices; /* of SHAPE_CHOICE, an enum of 4 bytes */
+    const char *const *choices; /* of SHAPE_CHOICE, an enum of 4 bytes; of SHAPE_NAMES, bits of 8 */
 };
 
 #define NUMBER(type, label, member)                              \
@@ -26,6 +26,10 @@ struct shown_field {
 #define CHOICE(type, label, member, names)                        \
     {                                                             \
         label, SHAPE_CHOICE, offsetof(struct type, member), names \
+    }
+#define NAMES(type, label, member, names)                        \
+    {                                                            \
+        label, SHAPE_NAMES, offsetof(struct type, member), names \
     }
 #define FLAG(type, label, member)                              \
     {                                                          \
@@ -45,6 +49,19 @@ static const char *const exhausteds[] = {"continue", "notify", "stop"};
 static const char *const policies[] = {"closed", "open"};
 static const char *const cluster_kinds[] = {"slurm", "kubernetes", "other"};
 static const char *const combines[] = {"sum", "max"};
+static const char *const outcomes[OUTCOME__COUNT] = {
+    [OUTCOME_RUNNING] = "running",
+    [OUTCOME_COMPLETED] = "completed",
+    [OUTCOME_FAILED] = "failed",
+    [OUTCOME_TIMEOUT] = "timeout",
+    [OUTCOME_CANCELLED] = "cancelled",
+    [OUTCOME_NODE_FAIL] = "node_fail",
+    [OUTCOME_BOOT_FAIL] = "boot_fail",
+    [OUTCOME_PREEMPTED] = "preempted",
+    [OUTCOME_OOM] = "oom",
+    [OUTCOME_DEADLINE] = "deadline",
+    [OUTCOME_OTHER] = "other",
+};
 static const char *const movements[] = {"grant", "transfer", "withdrawal"};
 
 static const struct shown_field node_fields[] = {
@@ -56,7 +73,7 @@ static const struct shown_field node_fields[] = {
     NUMBER(node, "window_s", window_s),
     NUMBER(node, "ttl_s", ttl_s),
     NUMBER(node, "overdraft_mcs", overdraft_mcs),
-    NUMBER(node, "waived_outcomes", waived_outcomes),
+    NAMES(node, "waived_outcomes", waived_outcomes, outcomes),
     FLAG(node, "names_visible", names_visible),
     TEXT(node, "timezone", timezone),
     TEXT(node, "contact", contact),
@@ -88,6 +105,7 @@ static bool differs(const struct shown_field *field, const void *a, const void *
     const char *y = (const char *)b + field->offset;
     switch (field->shape) {
     case SHAPE_NUMBER:
+    case SHAPE_NAMES:
         return memcmp(x, y, sizeof(int64_t)) != 0;
     case SHAPE_CHOICE:
     case SHAPE_FLAG:
@@ -118,6 +136,10 @@ static void add_field(struct audit_values *values,
     case SHAPE_NUMBER:
         memcpy(&number, at, sizeof number);
         audit_add_number(values, field->name, number);
+        break;
+    case SHAPE_NAMES:
+        memcpy(&number, at, sizeof number);
+        audit_add_names(values, field->name, number, field->choices);
         break;
     case SHAPE_CHOICE:
         memcpy(&small, at, sizeof small);
@@ -156,6 +178,7 @@ static bool is_empty(const struct shown_field *field, const void *record)
     const char *at = (const char *)record + field->offset;
     switch (field->shape) {
     case SHAPE_NUMBER:
+    case SHAPE_NAMES:
         return memcmp(at, zeros, sizeof(int64_t)) == 0;
     case SHAPE_FLAG:
         return memcmp(at, zeros, sizeof(int32_t)) == 0;

@@ -182,6 +182,18 @@ class Log(w.Case):
         for action in ("cluster.make", "rates.put", "token.make"):
             self.assertIn(action, service)
 
+    def test_sets_are_named_as_the_api_names_them(self):
+        self.make()
+        outcomes = self.get(f"/organizations/{self.root}")["waived_outcomes"]
+        self.assertEqual(self.changes()[0]["after"]["waived_outcomes"], outcomes)
+        self.ok("PATCH", f"/organizations/{self.root}", {"waived_outcomes": []}, ANY)
+        change = self.last()
+        self.assertEqual((change["before"], change["after"]), ({"waived_outcomes": outcomes}, {"waived_outcomes": []}))
+        self.ok("PUT", f"/webhooks/{self.name}", {"node": self.org, "url": "http://127.0.0.1:9/"})
+        hook, change = self.get(f"/webhooks/{self.name}"), self.last()
+        self.assertGreater(len(hook["types"]), 1)
+        self.assertEqual((change["after"]["node"], change["after"]["types"]), (self.org, hook["types"]))
+
     def test_an_assignment_of_use_that_nobody_answered_for_is_there(self):
         self.make()
         times = {"started_at": w.at(self.clock.now() - 60), "ended_at": w.at(self.clock.now())}

@@ -50,6 +50,7 @@ RESULTS = [
     {"name": "plain", "stdout": "hello\n", "result": "OK"},
     {"name": "late", "stdout": "1..1\nok - a\n", "result": "TIMEOUT"},
     {"name": "skipped", "stdout": "", "result": "SKIP"},
+    {"name": "unittest", "stdout": "", "stderr": "...\nOK (expected failures=1, skipped=4)\n", "result": "OK"},
     {"name": "broken", "stdout": "", "result": "FAIL"},
 ]
 
@@ -93,7 +94,7 @@ def cases():
     for name, path, content, words in BAD:
         status, output = run_check(name, {**GOOD, path: content})
         yield f"{name} sees {content.strip()[:50]!r} in {path}", status == 1 and words in output, output
-    yield "results are counted one by one", run_count(RESULTS) == (1, "3 passed, 3 failed"), run_count(RESULTS)
+    yield "results are counted one by one", run_count(RESULTS) == (1, "4 passed, 3 failed, 6 skipped"), run_count(RESULTS)
     yield "no test at all is red", run_count([]) == (1, "0 passed, 0 failed"), run_count([])
     yield "good results are green", run_count(RESULTS[1:2]) == (0, "1 passed, 0 failed"), run_count(RESULTS[1:2])
 

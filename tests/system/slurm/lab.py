@@ -365,11 +365,15 @@ class Lab:
         wait_for("munged", self.munge_socket.exists)
 
     def _start_accounting(self):
-        base, data = self.ports.base, self.folder / "db"
-        shutil.chown(data, "mysql", "mysql")
-        command = ["mariadb-install-db", "--no-defaults", "--user=mysql", f"--datadir={data}", "--skip-test-db"]
-        subprocess.run(command + ["--auth-root-authentication-method=normal"], check=True, capture_output=True)
-        words = ["--no-defaults", "--user=mysql", f"--datadir={data}", f"--socket={data}/s.sock", f"--pid-file={data}/pid"]
+        base, data, scratch = self.ports.base, self.folder / "db", self.folder / "db-tmp"
+        scratch.mkdir()
+        for path in (data, scratch):
+            shutil.chown(path, "mysql", "mysql")
+        # A MariaDB that starts removes the temporary tables that it finds in its tmpdir, those of a neighbour too.
+        own = ["--no-defaults", "--user=mysql", f"--datadir={data}", f"--tmpdir={scratch}"]
+        command = ["mariadb-install-db", *own, "--skip-test-db", "--auth-root-authentication-method=normal"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        words = [*own, f"--socket={data}/s.sock", f"--pid-file={data}/pid"]
         words += ["--bind-address=127.0.0.1", f"--port={base + 16}", "--innodb-buffer-pool-size=64M", "--skip-log-bin"]
         words += ["--innodb-log-file-size=32M", "--innodb-flush-log-at-trx-commit=0", "--skip-name-resolve"]
         self.spawn("mariadbd", ["mariadbd", *words, "--innodb-lock-wait-timeout=900"])

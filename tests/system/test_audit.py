@@ -189,6 +189,9 @@ class Log(w.Case):
         self.ok("PATCH", f"/organizations/{self.root}", {"waived_outcomes": []}, ANY)
         change = self.last()
         self.assertEqual((change["before"], change["after"]), ({"waived_outcomes": outcomes}, {"waived_outcomes": []}))
+        every = ["completed", "failed", "timeout", "cancelled", "node_fail", "boot_fail", "preempted", "oom", "deadline", "other"]
+        self.ok("PATCH", f"/organizations/{self.root}", {"waived_outcomes": every}, ANY)
+        self.assertEqual(self.last()["after"], {"waived_outcomes": every})
         self.ok("PUT", f"/webhooks/{self.name}", {"node": self.org, "url": "http://127.0.0.1:9/"})
         hook, change = self.get(f"/webhooks/{self.name}"), self.last()
         self.assertGreater(len(hook["types"]), 1)
